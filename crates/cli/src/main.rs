@@ -1,0 +1,2 @@
+//! The `cannery` command line tool.
+fn main() {}

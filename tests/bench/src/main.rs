@@ -1,0 +1,2 @@
+//! Cannery: bench.
+fn main() {}

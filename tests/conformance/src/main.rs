@@ -1,0 +1,2 @@
+//! Cannery: conformance.
+fn main() {}
