@@ -1,0 +1,173 @@
+//! One owner's spans, by size class.
+
+use core::sync::atomic::Ordering::Relaxed;
+
+use super::class::{CLASSES, class_units, span_slices};
+use super::table::{OBJECTS_PER_SLICE, Owner, SpanTable, free_word, is_live, pack_object};
+
+/// What [`Bins::free`] did.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Freed {
+    /// The block is free, its span stays.
+    Kept,
+    /// The block is free and its span left these bins: `slices` from `first` on belong to the
+    /// caller again.
+    SpanEmpty {
+        /// First slice.
+        first: u32,
+        /// Number of slices.
+        slices: u32,
+    },
+    /// There was no live block (freed meanwhile, or never). Nothing changed.
+    NotLive,
+}
+
+/// Lists of spans with room, one for each class.
+///
+/// Invariant: a span is in the list of its class exactly while it has a free block.
+#[derive(Debug)]
+pub struct Bins {
+    number: u32,
+    /// First slice + 1 of the first span with room.
+    heads: [u32; CLASSES],
+}
+
+impl Bins {
+    /// Bins without spans. `number` is written into the spans, so that a lookup finds the owner.
+    #[must_use]
+    pub fn new(number: u32) -> Self {
+        Self { number, heads: [0; CLASSES] }
+    }
+
+    /// Takes a block of `class`, or `None` when no span has room (see
+    /// [`add_span`](Self::add_span)). Returns the offset in the region.
+    ///
+    /// `size` is the padded size in bytes (a multiple of 32 that fits the class), `requested` what
+    /// the caller asked for (less than 512 bytes below `size`).
+    #[inline]
+    pub fn alloc(
+        &mut self,
+        table: &SpanTable<'_>,
+        class: usize,
+        size: u64,
+        requested: u64,
+        owner: Owner,
+    ) -> Option<u64> {
+        let span = self.heads[class].checked_sub(1)?;
+        let record = table.record(span);
+        let units = record.units.load(Relaxed);
+        let free = record.free.load(Relaxed);
+        let index = match free.checked_sub(1) {
+            Some(index) => {
+                record.free.store(table.object(span, index).load(Relaxed), Relaxed);
+                index
+            }
+            None => {
+                let carved = record.carved.load(Relaxed);
+                record.carved.store(carved + 1, Relaxed);
+                carved
+            }
+        };
+        record.used.store(record.used.load(Relaxed) + 1, Relaxed);
+        table.object(span, index).store(pack_object(size, requested, owner), Relaxed);
+        if record.free.load(Relaxed) == 0
+            && record.carved.load(Relaxed) == capacity(record.slices.load(Relaxed), units)
+        {
+            self.unlink(table, span, class);
+        }
+        Some((u64::from(span) << table.shift()) + u64::from(index) * u64::from(units) * super::UNIT)
+    }
+
+    /// Gives these bins a fresh span of [`span_slices`] slices starting at `first`.
+    pub fn add_span(&mut self, table: &SpanTable<'_>, class: usize, first: u32) {
+        table.publish_span(first, span_slices(class), class_units(class), self.number);
+        self.link(table, first, class);
+    }
+
+    /// Frees the block at `index` of `span`.
+    ///
+    /// An empty span is kept only while it is the last one of its class with room.
+    #[inline]
+    pub fn free(&mut self, table: &SpanTable<'_>, span: u32, index: u32) -> Freed {
+        let record = table.record(span);
+        let object = table.object(span, index);
+        if record.bins.load(Relaxed) != self.number
+            || !table.is_small_span(span)
+            || !is_live(object.load(Relaxed))
+        {
+            return Freed::NotLive;
+        }
+        let free = record.free.load(Relaxed);
+        let units = record.units.load(Relaxed);
+        let was_full =
+            free == 0 && record.carved.load(Relaxed) == capacity(record.slices.load(Relaxed), units);
+        object.store(free_word(free), Relaxed);
+        record.free.store(index + 1, Relaxed);
+        let used = record.used.load(Relaxed) - 1;
+        record.used.store(used, Relaxed);
+        let class = super::class_of(units);
+        if was_full {
+            self.link(table, span, class);
+        }
+        let alone = self.heads[class] == span + 1 && record.next.load(Relaxed) == 0;
+        if used == 0 && !alone {
+            return self.drop_span(table, span, class);
+        }
+        Freed::Kept
+    }
+
+    /// Gives up every span without live blocks, calling `give(first, slices)` for each.
+    pub fn flush(&mut self, table: &SpanTable<'_>, mut give: impl FnMut(u32, u32)) {
+        for class in 0..CLASSES {
+            let mut at = self.heads[class];
+            while let Some(span) = at.checked_sub(1) {
+                let record = table.record(span);
+                at = record.next.load(Relaxed);
+                if record.used.load(Relaxed) == 0
+                    && let Freed::SpanEmpty { first, slices } = self.drop_span(table, span, class)
+                {
+                    give(first, slices);
+                }
+            }
+        }
+    }
+
+    /// Forgets every span: the caller has dropped the whole region.
+    pub fn clear(&mut self) {
+        self.heads = [0; CLASSES];
+    }
+
+    fn drop_span(&mut self, table: &SpanTable<'_>, span: u32, class: usize) -> Freed {
+        self.unlink(table, span, class);
+        table.retract_span(span);
+        Freed::SpanEmpty { first: span, slices: table.record(span).slices.load(Relaxed) }
+    }
+
+    fn link(&mut self, table: &SpanTable<'_>, span: u32, class: usize) {
+        let head = self.heads[class];
+        let record = table.record(span);
+        record.next.store(head, Relaxed);
+        record.prev.store(0, Relaxed);
+        if let Some(next) = head.checked_sub(1) {
+            table.record(next).prev.store(span + 1, Relaxed);
+        }
+        self.heads[class] = span + 1;
+    }
+
+    fn unlink(&mut self, table: &SpanTable<'_>, span: u32, class: usize) {
+        let record = table.record(span);
+        let (next, prev) = (record.next.load(Relaxed), record.prev.load(Relaxed));
+        match prev.checked_sub(1) {
+            Some(before) => table.record(before).next.store(next, Relaxed),
+            None => self.heads[class] = next,
+        }
+        if let Some(after) = next.checked_sub(1) {
+            table.record(after).prev.store(prev, Relaxed);
+        }
+    }
+}
+
+#[inline]
+fn capacity(slices: u32, units: u32) -> u32 {
+    slices * OBJECTS_PER_SLICE as u32 / units
+}
