@@ -1,2 +1,87 @@
-//! The `cannery` command line tool.
-fn main() {}
+//! `cannery`: the command line tool of the emulated NPU.
+//!
+//! # Glossary
+//!
+//! * **Prefix**: the directory that holds everything a program needs
+//!   (`include/ lib64/ bin/ python/ set_env.sh`), laid out as Ascend build
+//!   scripts expect. The tool belongs to the prefix it lies in.
+//! * **Setting**: one `CANNERY_*` environment variable. An option such as
+//!   `--devices 2` is another spelling of `CANNERY_DEVICES=2`.
+//! * **Environment**: the variables a program needs to find and configure the
+//!   library of a prefix: the settings, plus the search paths.
+//! * **Report**: what the library itself says about the device it would
+//!   emulate under an environment (`cannery_info`, JSON).
+//!
+//! # Contract
+//!
+//! * The library alone judges settings. The tool hands them over as environment
+//!   variables and asks for the report; a refusal is printed as the library
+//!   words it. Nothing is checked twice, so nothing can be checked differently.
+//! * `cannery run` *becomes* the program (`exec`): its standard streams,
+//!   signals, process id and exit status are the program's own.
+//! * Exit codes: 0 success; 2 a refusal of the tool or of a setting; 126 the
+//!   program exists but cannot be executed; 127 the program was not found;
+//!   otherwise the program's own (a shell shows 128+N for signal N).
+//! * Errors go to standard error and begin with `cannery:`. No colours.
+
+mod arguments;
+mod environment;
+mod error;
+mod info;
+mod install;
+mod library;
+mod prefix;
+mod report;
+mod run;
+mod shell;
+mod size;
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::arguments::{Arguments, Command};
+use crate::error::Error;
+
+fn main() -> ExitCode {
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(refusal) => return show_refusal(&refusal),
+    };
+    let result = match arguments.command {
+        Command::Run(options) => run::run(&options).map(|never| match never {}),
+        Command::Env(options) => shell::print_exports(&options),
+        Command::Info(options) => info::show(&options),
+        Command::Install(options) => install::install(&options),
+        Command::Report => library::print_report(),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) if error.is_broken_pipe() => ExitCode::SUCCESS,
+        Err(error) => {
+            complain(&format!("cannery: {error}\n"));
+            ExitCode::from(error.exit_code())
+        }
+    }
+}
+
+/// Prints what clap has to say: help and version on standard output, a usage
+/// error on standard error with this tool's own prefix.
+fn show_refusal(refusal: &clap::Error) -> ExitCode {
+    let text = refusal.render().to_string();
+    if refusal.use_stderr() {
+        let text = text.strip_prefix("error: ").unwrap_or(&text);
+        complain(&format!("cannery: {text}"));
+        ExitCode::from(Error::USAGE)
+    } else {
+        // A closed pipe (`cannery --help | head -1`) is no failure.
+        let _ = io::stdout().write_all(text.as_bytes());
+        ExitCode::SUCCESS
+    }
+}
+
+/// Writes to standard error. Where even that fails nobody is left to be told.
+fn complain(text: &str) {
+    let _ = io::stderr().write_all(text.as_bytes());
+}

@@ -1,0 +1,313 @@
+//! The command line: subcommands, options, and the help that teaches them.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+
+const EXAMPLES: &str = "\
+Examples:
+  cannery run -- ./my_program --its-own options
+  cannery run --profile 310P --devices 2 -- python3 train.py
+  cannery info --profile Ascend910B4
+  eval \"$(cannery env --hbm 8G)\"        # the same for a whole shell
+  cannery install ~/ascend             # a copy of the toolkit elsewhere
+
+Exit codes:
+  the program's own; 127 when it was not found, 126 when it cannot be executed;
+  2 when cannery itself refuses (wrong usage, a setting with a bad value).";
+
+const RUN_EXAMPLES: &str = "\
+Examples:
+  cannery run -- ./my_program                 one Ascend910B3 with 64 GiB
+  cannery run --devices 8 -- ./all_reduce     eight of them
+  cannery run --profile 310B --mode rc -- ./edge_app
+  cannery run --hbm 64M --huge 8M -- python3 oom.py
+  cannery run --quiet --log debug -- pytest   no banner, all logs
+
+The program replaces cannery: signals, standard streams and the exit code are
+its own. Options after the program's name belong to the program.";
+
+const ENV_EXAMPLES: &str = "\
+Examples:
+  eval \"$(cannery env)\"                       this shell, default device
+  cannery env --profile 310P > npu.sh; . ./npu.sh";
+
+const INFO_EXAMPLES: &str = "\
+Examples:
+  cannery info                     what a program would get in this shell
+  cannery info --profile A3        what it would get on that product
+  cannery info --json | jq .capacity_bytes";
+
+const INSTALL_EXAMPLES: &str = "\
+Examples:
+  cannery install ~/ascend && . ~/ascend/set_env.sh
+  cannery install --force /opt/ascend    also into a directory with other files
+
+The copy is relocatable: move it, or bake it into a container image. Files of
+an older cannery in DIR are replaced; files of others are never removed.";
+
+/// Runs AscendCL programs on an emulated NPU: no card, no driver, no root.
+#[derive(Debug, Parser)]
+#[command(name = "cannery", version, after_help = EXAMPLES, max_term_width = 100)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Run a program on the emulated NPU
+    Run(RunOptions),
+    /// Print the environment of `run` as `export` lines for a shell
+    Env(EnvOptions),
+    /// Show the emulated device, its limits, and where each setting comes from
+    Info(InfoOptions),
+    /// Copy this toolkit (headers, libraries, Python module, tool) to DIR
+    Install(InstallOptions),
+    /// Print the library's report (the tool calls itself for it, so that the
+    /// library is never loaded into a process that goes on to do something else)
+    #[command(name = "__report", hide = true)]
+    Report,
+}
+
+/// Options of `cannery run`.
+#[derive(Debug, Args)]
+#[command(after_help = RUN_EXAMPLES)]
+pub(crate) struct RunOptions {
+    #[command(flatten)]
+    pub(crate) settings: SettingOptions,
+
+    /// Leave out the line that tells which device is emulated
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+
+    /// The program and its arguments
+    #[arg(required = true, trailing_var_arg = true, value_name = "PROGRAM")]
+    pub(crate) program: Vec<OsString>,
+}
+
+/// Options of `cannery env`.
+#[derive(Debug, Args)]
+#[command(after_help = ENV_EXAMPLES)]
+pub(crate) struct EnvOptions {
+    #[command(flatten)]
+    pub(crate) settings: SettingOptions,
+}
+
+/// Options of `cannery info`.
+#[derive(Debug, Args)]
+#[command(after_help = INFO_EXAMPLES)]
+pub(crate) struct InfoOptions {
+    #[command(flatten)]
+    pub(crate) settings: SettingOptions,
+
+    /// Print JSON: sizes in bytes, unknown facts as null
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Options of `cannery install`.
+#[derive(Debug, Args)]
+#[command(after_help = INSTALL_EXAMPLES)]
+pub(crate) struct InstallOptions {
+    /// Where to; created when missing
+    #[arg(value_name = "DIR")]
+    pub(crate) directory: PathBuf,
+
+    /// Also into a directory that holds files of others (they stay)
+    #[arg(long)]
+    pub(crate) force: bool,
+}
+
+/// One option for each setting. The values are judged by the library.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Settings (each also an environment variable)")]
+pub(crate) struct SettingOptions {
+    /// Number of devices, 1 to 16 [CANNERY_DEVICES]
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    devices: Option<String>,
+
+    /// Product (910, 310P, 310B, 910B, A3, 950, IPV350) or SoC name
+    /// (Ascend910B4, Ascend310P3, ...) [CANNERY_PROFILE]
+    #[arg(long, value_name = "P")]
+    profile: Option<String>,
+
+    /// ep: a card with its own memory; rc: host and device share memory
+    /// [CANNERY_MODE]
+    #[arg(long, value_name = "ep|rc")]
+    mode: Option<String>,
+
+    /// Memory of each device, such as 512M or 8G [CANNERY_HBM_BYTES]
+    #[arg(long, value_name = "SIZE", allow_hyphen_values = true)]
+    hbm: Option<String>,
+
+    /// The part of it that is 2 MiB pages [CANNERY_HUGE_BYTES]
+    #[arg(long, value_name = "SIZE", allow_hyphen_values = true)]
+    huge: Option<String>,
+
+    /// The part of it that is kept for 1 GiB pages [CANNERY_HUGE1G_BYTES]
+    #[arg(long, value_name = "SIZE", allow_hyphen_values = true)]
+    huge1g: Option<String>,
+
+    /// Lock host memory: when the limit allows, always, or never
+    /// [CANNERY_PIN]
+    #[arg(long, value_name = "auto|strict|off")]
+    pin: Option<String>,
+
+    /// Order of queued work: fifo, eager, lazy or random:SEED
+    /// [CANNERY_SCHEDULE]
+    #[arg(long, value_name = "S")]
+    schedule: Option<String>,
+
+    /// Refuse what this release of the interface lacks
+    /// [CANNERY_API_VERSION]
+    #[arg(long, value_name = "V")]
+    api_version: Option<String>,
+
+    /// Limits, such as registration=4G,lock=64K [CANNERY_LIMITS]
+    #[arg(long, value_name = "K=V,..")]
+    limits: Option<String>,
+
+    /// Log level of the library [CANNERY_LOG]
+    #[arg(long, value_name = "LEVEL")]
+    log: Option<String>,
+}
+
+/// A setting given as an option: its two names and its value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct GivenSetting<'a> {
+    pub(crate) option: &'static str,
+    pub(crate) variable: &'static str,
+    pub(crate) value: &'a str,
+}
+
+impl SettingOptions {
+    /// The settings given on the command line.
+    pub(crate) fn given(&self) -> Vec<GivenSetting<'_>> {
+        let all = [
+            ("--devices", "CANNERY_DEVICES", &self.devices),
+            ("--profile", "CANNERY_PROFILE", &self.profile),
+            ("--mode", "CANNERY_MODE", &self.mode),
+            ("--hbm", "CANNERY_HBM_BYTES", &self.hbm),
+            ("--huge", "CANNERY_HUGE_BYTES", &self.huge),
+            ("--huge1g", "CANNERY_HUGE1G_BYTES", &self.huge1g),
+            ("--pin", "CANNERY_PIN", &self.pin),
+            ("--schedule", "CANNERY_SCHEDULE", &self.schedule),
+            ("--api-version", "CANNERY_API_VERSION", &self.api_version),
+            ("--limits", "CANNERY_LIMITS", &self.limits),
+            ("--log", "CANNERY_LOG", &self.log),
+        ];
+        all.into_iter()
+            .filter_map(|(option, variable, value)| {
+                value.as_deref().map(|value| GivenSetting {
+                    option,
+                    variable,
+                    value,
+                })
+            })
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    fn run_options(line: &[&str]) -> RunOptions {
+        match Arguments::try_parse_from(line).map(|a| a.command) {
+            Ok(Command::Run(options)) => options,
+            other => panic!("not a run command: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn the_definition_is_consistent() {
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn options_after_the_program_belong_to_the_program() {
+        let options = run_options(&["cannery", "run", "--devices", "2", "prog", "--devices", "9"]);
+        assert_eq!(options.program, ["prog", "--devices", "9"]);
+        let given = options.settings.given();
+        assert_eq!(given.len(), 1);
+        assert_eq!(
+            (given[0].variable, given[0].value),
+            ("CANNERY_DEVICES", "2")
+        );
+    }
+
+    #[test]
+    fn a_double_dash_separates_and_later_ones_are_kept() {
+        let options = run_options(&["cannery", "run", "--", "prog", "--", "-x"]);
+        assert_eq!(options.program, ["prog", "--", "-x"]);
+    }
+
+    #[test]
+    fn a_misspelt_option_is_refused_not_run() {
+        let line = ["cannery", "run", "--devces", "2", "prog"];
+        assert!(Arguments::try_parse_from(line).is_err());
+    }
+
+    #[test]
+    fn an_odd_value_is_left_to_the_library() {
+        let options = run_options(&["cannery", "run", "--devices", "-1", "--hbm", "lots", "p"]);
+        let values: Vec<_> = options.settings.given().iter().map(|g| g.value).collect();
+        assert_eq!(values, ["-1", "lots"]);
+    }
+
+    #[test]
+    fn every_setting_has_an_option_named_in_its_help() {
+        let mut command = Arguments::command();
+        let help = command
+            .find_subcommand_mut("run")
+            .expect("run exists")
+            .render_long_help()
+            .to_string();
+        let line = [
+            "cannery",
+            "run",
+            "--devices",
+            "a",
+            "--profile",
+            "b",
+            "--mode",
+            "c",
+            "--hbm",
+            "d",
+            "--huge",
+            "e",
+            "--huge1g",
+            "f",
+            "--pin",
+            "g",
+            "--schedule",
+            "h",
+            "--api-version",
+            "i",
+            "--limits",
+            "j",
+            "--log",
+            "k",
+            "prog",
+        ];
+        let options = run_options(&line);
+        let given = options.settings.given();
+        assert_eq!(given.len(), 11);
+        for setting in given {
+            assert!(
+                help.contains(setting.option),
+                "{} in the help",
+                setting.option
+            );
+            assert!(
+                help.contains(setting.variable),
+                "{} in the help",
+                setting.variable
+            );
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! Asking the library itself. Runs in a child process of the tool, which has
+//! the environment set already; nothing else happens in that process.
+
+// The library is reached through its C ABI: loading it and calling two
+// functions of it cannot be expressed without `unsafe`.
+#![allow(unsafe_code)]
+
+use std::ffi::{CStr, c_char};
+use std::io::{self, Write};
+
+use libloading::Library;
+
+use crate::error::Error;
+use crate::prefix::Prefix;
+
+/// `int32_t cannery_info(char *buffer, size_t size, size_t *needed)`.
+type InfoFunction = unsafe extern "C" fn(*mut c_char, usize, *mut usize) -> i32;
+/// `const char *aclGetRecentErrMsg(void)`.
+type RecentTextFunction = unsafe extern "C" fn() -> *const c_char;
+
+/// Room for a report, in bytes; the library says when it needs more.
+const FIRST_SIZE: usize = 64 * 1024;
+
+/// Prints the library's report (JSON) on standard output.
+///
+/// # Errors
+///
+/// The library cannot be loaded, or refuses: then its own text.
+pub(crate) fn print_report() -> Result<(), Error> {
+    let prefix = Prefix::of_this_tool()?;
+    let path = prefix.library();
+    // SAFETY: loading runs the library's initialisers. It is this toolkit's own
+    // library, and this process has one thread and no other work.
+    let library = unsafe { Library::new(&path) }
+        .map_err(|cause| Error::refusal(format!("cannot load {}: {cause}", path.display())))?;
+    let report = report(&library)?;
+    let mut out = io::stdout().lock();
+    out.write_all(&report)?;
+    out.write_all(b"\n")?;
+    Ok(out.flush()?)
+}
+
+fn report(library: &Library) -> Result<Vec<u8>, Error> {
+    // SAFETY: the name has exactly this signature in the library's header.
+    let info = unsafe { library.get::<InfoFunction>(b"cannery_info\0") }.map_err(|cause| {
+        Error::refusal(format!(
+            "the library has no cannery_info, so it is not this toolkit's: {cause}"
+        ))
+    })?;
+    let (mut code, mut report, needed) = call(*info, FIRST_SIZE);
+    if needed > report.len() {
+        (code, report, _) = call(*info, needed);
+    }
+    if code != 0 {
+        return Err(Error::refusal(recent_text(library).unwrap_or_else(|| {
+            format!("the library refuses with code {code}")
+        })));
+    }
+    let end = report
+        .iter()
+        .position(|&byte| byte == 0)
+        .unwrap_or(report.len());
+    report.truncate(end);
+    Ok(report)
+}
+
+/// One call with room for `size` bytes: the code, the buffer, and the room that
+/// the whole report needs.
+fn call(info: InfoFunction, size: usize) -> (i32, Vec<u8>, usize) {
+    let mut buffer = vec![0_u8; size];
+    let mut needed = 0_usize;
+    // SAFETY: the buffer has `size` writable bytes and `needed` is a valid
+    // output; both outlive the call.
+    let code = unsafe { info(buffer.as_mut_ptr().cast(), size, &raw mut needed) };
+    (code, buffer, needed)
+}
+
+/// The library's text on its last failure in this thread.
+fn recent_text(library: &Library) -> Option<String> {
+    // SAFETY: the name has exactly this signature in the library's header.
+    let function = unsafe { library.get::<RecentTextFunction>(b"aclGetRecentErrMsg\0") }.ok()?;
+    // SAFETY: takes nothing; the answer is NULL or a string that stays valid
+    // until the next failing call of this thread, and none follows.
+    let text = unsafe { function() };
+    if text.is_null() {
+        return None;
+    }
+    // SAFETY: not NULL, so a terminated string, see above.
+    let text = unsafe { CStr::from_ptr(text) };
+    Some(text.to_string_lossy().into_owned())
+}
