@@ -1,0 +1,9 @@
+/*
+ * libacl_op_compiler.so: empty on purpose.
+ *
+ * Programs that use the functions for operator compiler options name this library when they
+ * link, or open it and look the functions up through its handle. Those that
+ * exist are in libascendcl.so, on which this library depends: the loader finds
+ * them there by either way.
+ */
+typedef int nothing_is_defined_here; /* ISO C wants one declaration */

@@ -1,0 +1,177 @@
+#!/usr/bin/env python3
+"""Fills the prefix: a complete, relocatable toolkit, laid out as Ascend build
+scripts expect it.
+
+Takes the built libraries and the tool from target/release, the headers from
+include/, and the small files from tools/prefix/. The new prefix is built beside
+the old one and then takes its place, so a reader never sees half of one.
+Needs only the standard library and a C compiler.
+"""
+
+import argparse
+import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+PIECES = ROOT / "tools" / "prefix"
+COMPANIONS = ROOT / "crates" / "ascendcl" / "companions"
+STUBS = ROOT / "crates" / "python" / "stubs"
+MANIFEST = "share/cannery/manifest"
+
+# Other names under which build scripts look for include/ and lib64/, by toolkit
+# generation. All are links, so there is one copy of each file.
+ALIASES = {
+    "acllib": ("include", "lib64"),
+    "fwkacllib": ("include", "lib64"),
+    "runtime": ("include", "lib64"),
+    f"{platform.machine()}-linux": ("include", "lib64", "devlib"),
+}
+
+
+class Failure(Exception):
+    """A text for the person who builds."""
+
+
+def version():
+    """The version of the workspace, from its manifest."""
+    text = (ROOT / "Cargo.toml").read_text(encoding="utf-8")
+    section = text.split("[workspace.package]", 1)[1]
+    return re.search(r'^version\s*=\s*"([^"]+)"', section, re.MULTILINE).group(1)
+
+
+def copy_file(source, target):
+    """Copies a file that must exist, with its mode."""
+    if not source.is_file():
+        raise Failure(f"{source} is missing: run `cargo build --release --locked` first")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copy(source, target)
+
+
+def fill_in(name, target):
+    """Copies a piece, with the version filled in."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    text = (PIECES / name).read_text(encoding="utf-8")
+    target.write_text(text.replace("@VERSION@", version()), encoding="utf-8")
+
+
+def link(target, place):
+    """Makes `place` a relative link to `target`."""
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.symlink_to(os.path.relpath(target, place.parent))
+
+
+def compile_companion(source, libraries):
+    """Compiles one library that stands beside libascendcl.so and needs it.
+
+    The dependency must be recorded even where the file uses no name of it:
+    some linkers leave unused libraries out unless told.
+    """
+    name = source.stem + ".so"
+    command = [
+        *os.environ.get("CC", "cc").split(),
+        *("-std=c99", "-O2", "-Wall", "-Wextra", "-Werror"),
+        *("-shared", "-fPIC", "-fvisibility=hidden"),
+        *("-o", str(libraries / name), str(source)),
+        *(f"-Wl,-soname,{name}", "-Wl,--no-undefined", "-Wl,--no-as-needed"),
+        *(f"-L{libraries}", "-lascendcl", "-Wl,-rpath,$ORIGIN"),
+    ]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+    except FileNotFoundError as missing:
+        raise Failure(f"no C compiler: {missing}") from None
+    if done.returncode != 0:
+        raise Failure(f"cannot compile {source.name}:\n{done.stderr.strip()}")
+
+
+def add_libraries(prefix, built):
+    """lib64/: the runtime, its second name, the companions, and stub/."""
+    libraries = prefix / "lib64"
+    runtime = libraries / "libascendcl.so"
+    copy_file(built / "libascendcl.so", runtime)
+    link(runtime, libraries / "libacl_rt.so")
+    for source in sorted(COMPANIONS.glob("*.c")):
+        compile_companion(source, libraries)
+    # Where programs are linked without a card, scripts look in stub/.
+    for library in sorted(libraries.glob("*.so")):
+        link(library, libraries / "stub" / library.name)
+
+
+def add_python(prefix, built):
+    """python/: the module and its type stubs, also as site-packages."""
+    place = prefix / "python"
+    copy_file(built / "libacl.so", place / "acl.abi3.so")
+    if STUBS.is_dir():
+        shutil.copytree(STUBS, place, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
+    for entry in sorted(place.iterdir()):
+        link(entry, place / "site-packages" / entry.name)
+
+
+def add_rest(prefix, built):
+    """Headers, the tool, the files that build systems read, and the aliases."""
+    shutil.copytree(ROOT / "include", prefix / "include")
+    copy_file(built / "cannery", prefix / "bin" / "cannery")
+    copy_file(PIECES / "set_env.sh", prefix / "set_env.sh")
+    fill_in("ascendcl.pc.in", prefix / "lib" / "pkgconfig" / "ascendcl.pc")
+    cmake = prefix / "lib" / "cmake" / "AscendCL"
+    fill_in("AscendCLConfig.cmake", cmake / "AscendCLConfig.cmake")
+    fill_in("AscendCLConfigVersion.cmake.in", cmake / "AscendCLConfigVersion.cmake")
+    for licence in ("LICENSE-MIT", "LICENSE-APACHE"):
+        copy_file(ROOT / licence, prefix / "share" / "cannery" / licence)
+    (prefix / "version.info").write_text(f"package=cannery\nversion={version()}\n", encoding="utf-8")
+    link(prefix / "lib64", prefix / "devlib")
+    for directory, names in ALIASES.items():
+        for name in names:
+            link(prefix / name, prefix / directory / name)
+
+
+def write_manifest(prefix):
+    """Lists every file and link, so that an installation knows its own."""
+    files = {MANIFEST}
+    for directory, folders, names in os.walk(prefix):
+        links = [name for name in folders if (Path(directory) / name).is_symlink()]
+        files.update(str((Path(directory) / name).relative_to(prefix)) for name in names + links)
+    (prefix / MANIFEST).write_text("".join(f"{name}\n" for name in sorted(files)), encoding="utf-8")
+
+
+def take_place(new, prefix):
+    """Puts the new prefix where the old one is."""
+    old = prefix.with_name(f".{prefix.name}.old-{os.getpid()}")
+    if prefix.exists():
+        prefix.rename(old)
+    new.rename(prefix)
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def main():
+    """Parses the command line, builds, and tells where the prefix is."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n", maxsplit=1)[0])
+    target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
+    parser.add_argument("--built", type=Path, default=target / "release", help="where cargo left the libraries")
+    parser.add_argument("--out", type=Path, default=target / "prefix", help="the prefix to make")
+    options = parser.parse_args()
+
+    prefix = options.out.absolute()
+    new = prefix.with_name(f".{prefix.name}.new-{os.getpid()}")
+    try:
+        new.mkdir(parents=True)
+        add_libraries(new, options.built)
+        add_python(new, options.built)
+        add_rest(new, options.built)
+        write_manifest(new)
+        take_place(new, prefix)
+    except (Failure, OSError) as failure:
+        print(f"make_prefix: {failure}", file=sys.stderr)
+        return 1
+    finally:
+        shutil.rmtree(new, ignore_errors=True)
+    print(f"prefix: {os.path.relpath(prefix)}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
