@@ -1,0 +1,58 @@
+# Cannery: builds, shows, and tests the whole project.
+#
+# Needs gcc (or another C and C++ compiler), Python 3 and cargo. Everything that
+# is made lies in target/ and .venv/; nothing is installed in the system.
+
+CARGO  ?= cargo
+PYTHON ?= python3
+TARGET := $(or $(CARGO_TARGET_DIR),target)
+PREFIX := $(TARGET)/prefix
+TOOLS  := $(TARGET)/tools
+VENV   := .venv
+
+export CARGO
+
+.DEFAULT_GOAL := help
+.PHONY: help build demo test conformance bench audit fmt lint venv clean
+
+help: ## list the targets
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 14
+
+build: ## the libraries, the tool and the prefix (target/prefix)
+	$(CARGO) build --release --locked
+	$(PYTHON) tools/make_prefix.py
+
+demo: build ## the mission in C, C++ and Python on an emulated NPU
+	@$(PYTHON) tools/run_examples.py --demo
+
+test: build venv ## every test of every language; ends with `N passed, N failed`
+	@$(VENV)/bin/python tools/run_tests.py
+
+conformance: build ## the contract, a table per chapter
+	@CANNERY_PREFIX=$(abspath $(PREFIX)) $(CARGO) run --release --locked --quiet --package cannery-conformance
+
+bench: build ## speed against references, both sides in one run
+	@CANNERY_PREFIX=$(abspath $(PREFIX)) $(CARGO) run --release --locked --quiet --package cannery-bench
+
+lint: venv ## format, clippy, rustdoc, ruff
+	@$(VENV)/bin/python tools/run_tests.py format clippy rustdoc ruff
+
+fmt: venv ## format the sources in place
+	$(CARGO) fmt --all
+	$(VENV)/bin/ruff check --fix .
+
+audit: $(TOOLS)/bin/cargo-deny ## licences, advisories and sources of the dependencies
+	$(TOOLS)/bin/cargo-deny --all-features check
+
+$(TOOLS)/bin/cargo-deny:
+	$(CARGO) install --locked --root $(TOOLS) cargo-deny
+
+venv: $(VENV)/.ready ## a Python environment of the project's own (.venv)
+
+$(VENV)/.ready: tests/python/requirements.txt
+	$(PYTHON) -m venv $(VENV)
+	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check -r $<
+	@touch $@
+
+clean: ## remove everything that was made
+	rm -rf $(TARGET) $(VENV)
