@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Writes the generated part of crates/abi from spec/.
 
-    tools/gen_abi.py           writes the files
-    tools/gen_abi.py --check   exit code 1 when a committed file is stale
+tools/gen_abi.py           writes the files
+tools/gen_abi.py --check   exit code 1 when a committed file is stale
 """
 
 import sys
@@ -45,15 +45,15 @@ UNNAMED = {"aclmdlRITaskParams": "detail"}
 
 def tables(row_type, modules):
     """The list of the TABLEs of some modules, as rustfmt lays it out."""
-    head = "\npub(crate) const TABLES: &[&[crate::%s]] = &[" % row_type
-    names = ["%s::TABLE" % m for m in modules]
+    head = f"\npub(crate) const TABLES: &[&[crate::{row_type}]] = &["
+    names = [f"{m}::TABLE" for m in modules]
     line = head + ", ".join(names) + "];\n"
     if len(line.strip()) <= 100:
         return line
     short = head[: -len(" &[")] + "\n    &[" + ", ".join(names) + "];\n"
     if max(len(part) for part in short.split("\n")) <= 100:
         return short
-    return head + "\n" + "".join("    %s,\n" % n for n in names) + "];\n"
+    return head + "\n" + "".join(f"    {n},\n" for n in names) + "];\n"
 
 
 def header_of(row):
@@ -71,25 +71,26 @@ def enum_files():
         by_subject.setdefault(ENUMS[name][0], []).append((name, rows))
     files = {}
     for subject, enums in by_subject.items():
-        out = ["//! Enum values: %s.\n" % SUBJECT_TITLE[subject], BANNER, "enum_values! {\n"]
+        out = [f"//! Enum values: {SUBJECT_TITLE[subject]}.\n", BANNER, "enum_values! {\n"]
         for index, (name, rows) in enumerate(enums):
             if index:
                 out.append("\n")
-            out.append("    /// %s\n" % ENUMS[name][1])
-            out.append("    %s in %s {\n" % (name, quoted(header_of(rows[0]))))
+            out.append(f"    /// {ENUMS[name][1]}\n")
+            out.append(f"    {name} in {quoted(header_of(rows[0]))} {{\n")
             for row in rows:
                 out.append(
-                    "        %s = %d, %s;\n"
-                    % (row["name"], row["value"], quoted(row["meaning"]))
+                    "        {} = {}, {};\n".format(
+                        row["name"], row["value"], quoted(row["meaning"])
+                    )
                 )
             out.append("    }\n")
         out.append("}\n")
-        files[SRC + "enums/%s.rs" % subject] = "".join(out)
+        files[SRC + f"enums/{subject}.rs"] = "".join(out)
     subjects = sorted(by_subject)
     files[SRC + "enums.rs"] = (
         "//! Enum types and their values, by subject; the table holds the constants as well.\n"
         + BANNER
-        + "".join("pub mod %s;\n" % s for s in subjects)
+        + "".join(f"pub mod {s};\n" for s in subjects)
         + tables("EnumFact", subjects + ["crate::constants"])
     )
     return files, subjects
@@ -104,11 +105,10 @@ def constants_file():
     for index, ((group, _), rows) in enumerate(groups.items()):
         if index:
             out.append("\n")
-        out.append("    %s in %s {\n" % (quoted(group), quoted(header_of(rows[0]))))
+        out.append(f"    {quoted(group)} in {quoted(header_of(rows[0]))} {{\n")
         for row in rows:
             out.append(
-                "        %s: %s = %d, %s, %s;\n"
-                % (
+                "        {}: {} = {}, {}, {};\n".format(
                     row["name"],
                     CONSTANT_TYPE[row["type"]],
                     row["value"],
@@ -129,7 +129,7 @@ def doc_lines(row, indent):
     if notes:
         lines.append("")
         lines.extend("* " + note for note in notes)
-    return "".join("%s///%s\n" % (indent, " " + line if line else "") for line in lines)
+    return "".join("{}///{}\n".format(indent, " " + line if line else "") for line in lines)
 
 
 def has_union(row, layouts):
@@ -153,7 +153,7 @@ def derives(row, layouts):
 
 
 def field_line(field, indent):
-    return "%s%s: %s = %s;\n" % (
+    return "{}{}: {} = {};\n".format(
         indent,
         rust_ident(field["name"]),
         rust_type(field["type"]),
@@ -163,10 +163,11 @@ def field_line(field, indent):
 
 def layout_item(row, layouts):
     out = [doc_lines(row, "    ")]
-    out.append("    #[derive(%s)]\n" % ", ".join(derives(row, layouts)))
+    out.append("    #[derive({})]\n".format(", ".join(derives(row, layouts))))
     out.append(
-        "    pub %s %s as %s in %s {\n"
-        % (row["kind"], rust_name(row["name"]), quoted(row["name"]), quoted(header_of(row)))
+        "    pub {} {} as {} in {} {{\n".format(
+            row["kind"], rust_name(row["name"]), quoted(row["name"]), quoted(header_of(row))
+        )
     )
     fields = row["fields"]
     inner = []
@@ -179,7 +180,7 @@ def layout_item(row, layouts):
     out.append("    }\n")
     if inner:
         member = UNNAMED[row["name"]]
-        out.append("    unnamed union %s: %s_%s {\n" % (member, row["name"], member))
+        out.append("    unnamed union {}: {}_{} {{\n".format(member, row["name"], member))
         out.extend(field_line(f, "        ") for f in inner)
         out.append("    }\n")
     return "".join(out)
@@ -192,8 +193,8 @@ def layout_files(rows):
         by_subject.setdefault(TYPES[row["name"]][0], []).append(row)
     files = {}
     for subject, members in by_subject.items():
-        files[SRC + "layouts/%s.rs" % subject] = (
-            "//! Structs and unions: %s.\n" % SUBJECT_TITLE[subject]
+        files[SRC + f"layouts/{subject}.rs"] = (
+            f"//! Structs and unions: {SUBJECT_TITLE[subject]}.\n"
             + BANNER
             + "use crate::*;\n\nlayouts! {\n"
             + "\n".join(layout_item(row, layouts) for row in members)
@@ -203,7 +204,7 @@ def layout_files(rows):
     files[SRC + "layouts.rs"] = (
         "//! Structs and unions with the memory layout of the C headers, by subject.\n"
         + BANNER
-        + "".join("pub mod %s;\n" % s for s in subjects)
+        + "".join(f"pub mod {s};\n" for s in subjects)
         + tables("LayoutFact", subjects)
     )
     return files, subjects
@@ -215,22 +216,22 @@ def handles_file(rows):
     for row in rows:
         if row["kind"] == "opaque" and row["target"] == "void *":
             out.append(doc_lines(row, "    "))
-            out.append("    %s in %s;\n" % (row["name"], quoted(header_of(row))))
+            out.append("    {} in {};\n".format(row["name"], quoted(header_of(row))))
     out.append("}\n\nopaque_structs! {\n")
     for row in rows:
         if row["kind"] == "opaque" and row["target"] != "void *":
             out.append(doc_lines(row, "    "))
             out.append(
-                "    %s = %s in %s;\n"
-                % (row["name"], quoted(row["target"]), quoted(header_of(row)))
+                "    {} = {} in {};\n".format(
+                    row["name"], quoted(row["target"]), quoted(header_of(row))
+                )
             )
     out.append("}\n\nscalars! {\n")
     for row in rows:
         if row["kind"] == "scalar":
             out.append(doc_lines(row, "    "))
             out.append(
-                "    %s = %s as %s in %s;\n"
-                % (
+                "    {} = {} as {} in {};\n".format(
                     row["name"],
                     rust_type(row["target"]),
                     quoted(row["target"]),
@@ -248,12 +249,12 @@ def callbacks_file(rows):
         if row["kind"] != "fnptr":
             continue
         params = ", ".join(
-            "%s: %s" % (rust_ident(p["name"]), rust_type(p["type"])) for p in row["params"]
+            "{}: {}".format(rust_ident(p["name"]), rust_type(p["type"])) for p in row["params"]
         )
         result = "" if row["returns"] == "void" else " -> " + rust_type(row["returns"])
         out.append(doc_lines(row, "    "))
         out.append(
-            "    fn %s(%s)%s, %s;\n" % (row["name"], params, result, quoted(header_of(row)))
+            "    fn {}({}){}, {};\n".format(row["name"], params, result, quoted(header_of(row)))
         )
     out.append("}\n")
     return {SRC + "callbacks.rs": "".join(out)}
@@ -270,7 +271,7 @@ def code_files():
     files = {}
     rows = load("errors")
     for group, (stem, title) in CODE_FILES.items():
-        out = ["//! Return codes %s.\n" % title, BANNER, "codes! {\n"]
+        out = [f"//! Return codes {title}.\n", BANNER, "codes! {\n"]
         for row in rows:
             if row["group"] != group or row["value"] is None:
                 continue
@@ -278,8 +279,7 @@ def code_files():
             old = row["deprecated"]
             alias = row["value"] == 0 and row["name"] != "ACL_SUCCESS"
             out.append(
-                "    %s = %d, %s, %s, %s, %s, %s;\n"
-                % (
+                "    {} = {}, {}, {}, {}, {}, {};\n".format(
                     row["name"],
                     row["value"],
                     "old" if old else "current",
@@ -290,20 +290,19 @@ def code_files():
                 )
             )
         out.append("}\n")
-        files[SRC + "codes/%s.rs" % stem] = "".join(out)
+        files[SRC + f"codes/{stem}.rs"] = "".join(out)
     stems = sorted(stem for stem, _ in CODE_FILES.values())
     files[SRC + "codes.rs"] = (
         "//! Return codes, by the component that defines them.\n"
         + BANNER
-        + "".join("pub mod %s;\n" % s for s in stems)
+        + "".join(f"pub mod {s};\n" for s in stems)
         + tables("CodeFact", stems)
     )
     out = ["//! Codes that stand at the head of an error text.\n", BANNER, "messages! {\n"]
     for row in rows:
         if row["value"] is None:
             out.append(
-                "    %s, %s, %s, %s, [%s];\n"
-                % (
+                "    {}, {}, {}, {}, [{}];\n".format(
                     row["name"],
                     quoted(row["group"]),
                     quoted(row["meaning"]),
@@ -318,13 +317,13 @@ def code_files():
 
 def flat_file(enum_subjects, layout_subjects, code_stems):
     lines = ["callbacks", "constants", "handles", "messages"]
-    lines += ["codes::%s" % s for s in code_stems]
-    lines += ["enums::%s" % s for s in enum_subjects]
-    lines += ["layouts::%s" % s for s in layout_subjects]
+    lines += [f"codes::{s}" for s in code_stems]
+    lines += [f"enums::{s}" for s in enum_subjects]
+    lines += [f"layouts::{s}" for s in layout_subjects]
     return {
         SRC + "flat.rs": "//! Every name once more, without its module.\n"
         + BANNER
-        + "".join("pub use crate::%s::*;\n" % line for line in sorted(lines))
+        + "".join(f"pub use crate::{line}::*;\n" for line in sorted(lines))
     }
 
 

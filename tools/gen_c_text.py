@@ -45,12 +45,12 @@ def declare(type_text, name):
     """Declaration of a name with a C type of the spec."""
     function_pointer = re.match(r"^(.*)\(\* const\)(\(.*\))$", type_text)
     if function_pointer:
-        return "%s(*%s)%s" % (function_pointer.group(1), name, function_pointer.group(2))
+        return f"{function_pointer.group(1)}(*{name}){function_pointer.group(2)}"
     ctype = CType(type_text)
     out = ("const " if ctype.base_const else "") + ctype.base + " "
     for level_const in ctype.pointers:
         out += "*const " if level_const else "*"
-    return out + name + "".join("[%d]" % d for d in ctype.dims)
+    return out + name + "".join(f"[{d}]" for d in ctype.dims)
 
 
 def result(type_text):
@@ -135,7 +135,7 @@ def function(row, prefix="CANNERY_API "):
         params.append(declare(param["type"], param["name"]))
         text = describe(row["name"], param, param["dir"], base)
         direction = "in,out" if param["dir"] == "inout" else param["dir"]
-        lines.append(("@param[%s] %s %s" % (direction, param["name"], text), "        "))
+        lines.append(("@param[{}] {} {}".format(direction, param["name"], text), "        "))
     lines += return_lines(row)
     having = [shown for key, shown in PRODUCTS if row["products"][key]]
     unknown = all(row["products"][key] is None for key, _ in PRODUCTS)
@@ -143,7 +143,7 @@ def function(row, prefix="CANNERY_API "):
         products = "not stated"
     else:
         products = ", ".join(having) or "none yet"
-    lines.append(("@note Products: %s." % products, "        "))
+    lines.append((f"@note Products: {products}.", "        "))
     out = comment(lines)
     if row["name"] == "aclAppLog":
         out += "CANNERY_PRINTF(5, 6)\n"
@@ -152,29 +152,34 @@ def function(row, prefix="CANNERY_API "):
 
 def enum(name, rows):
     """An enum type with documented values."""
-    out = [comment([ENUMS[name][1]]), "typedef enum %s {\n" % name]
+    out = [comment([ENUMS[name][1]]), f"typedef enum {name} {{\n"]
     for index, row in enumerate(rows):
         comma = "," if index + 1 < len(rows) else ""
-        out.append("    %s = %d%s ///< %s\n" % (row["name"], row["value"], comma, plain(row["meaning"])))
-    out.append("} %s;\n" % name)
+        out.append(
+            "    {} = {}{} ///< {}\n".format(
+                row["name"], row["value"], comma, plain(row["meaning"])
+            )
+        )
+    out.append(f"}} {name};\n")
     return "".join(out)
 
 
 def number(value, c_type):
     """A literal of exactly this C type on a 64-bit Linux."""
-    digits = "%d" % value if value < 0x10000 else "0x%X" % value
+    digits = f"{value}" if value < 0x10000 else f"0x{value:X}"
     return digits + SUFFIX[c_type]
 
 
 def constants(group, rows):
     """A group of macros with documented values."""
     title = group.replace("define:", "")
-    title = "Limits." if title == "limits" else "Values %s." % title
-    out = ["/* %s */\n" % title.replace("*/", "* /")]
+    title = "Limits." if title == "limits" else f"Values {title}."
+    out = ["/* {} */\n".format(title.replace("*/", "* /"))]
     for row in rows:
         out.append(
-            "#define %s %s ///< %s\n"
-            % (row["name"], number(row["value"], row["type"]), plain(row["meaning"]))
+            "#define {} {} ///< {}\n".format(
+                row["name"], number(row["value"], row["type"]), plain(row["meaning"])
+            )
         )
     return "".join(out)
 
@@ -184,7 +189,7 @@ def codes(rows):
     out = []
     for row in rows:
         text = row["meaning"] + (": " + row["remedy"] if row["remedy"] else "")
-        out.append("CANNERY_CODE(%s, %d); ///< %s\n" % (row["name"], row["value"], plain(text)))
+        out.append("CANNERY_CODE({}, {}); ///< {}\n".format(row["name"], row["value"], plain(text)))
     return "".join(out)
 
 
@@ -193,9 +198,9 @@ def member(field, layouts, indent):
     inner = layouts.get(field["type"].split(" ")[-1])
     if inner is not None and "." in inner["name"]:
         body = "".join(member(f, layouts, indent + "    ") for f in inner["fields"])
-        return "%s%s {\n%s%s} %s;\n" % (indent, inner["kind"], body, indent, field["name"])
+        return "{}{} {{\n{}{}}} {};\n".format(indent, inner["kind"], body, indent, field["name"])
     extension = "__extension__ " if field["type"].endswith("[0]") else ""
-    return "%s%s%s;\n" % (indent, extension, declare(field["type"], field["name"]))
+    return "{}{}{};\n".format(indent, extension, declare(field["type"], field["name"]))
 
 
 def type_comment(row, skip_note=False):
@@ -218,25 +223,25 @@ def layout(row, layouts):
         start = fields[-1]["offset"]
         unnamed = [f for f in fields if f["offset"] == start]
         fields = [f for f in fields if f["offset"] != start]
-    out = [type_comment(row, flat), "typedef %s %s {\n" % (row["kind"], row["name"])]
+    out = [type_comment(row, flat), "typedef {} {} {{\n".format(row["kind"], row["name"])]
     out.extend(member(f, layouts, "    ") for f in fields)
     if unnamed:
         out.append("    __extension__ union {\n")
         out.extend(member(f, layouts, "        ") for f in unnamed)
         out.append("    };\n")
-    out.append("} %s;\n" % row["name"])
+    out.append("}} {};\n".format(row["name"]))
     return "".join(out)
 
 
 def simple_type(row):
     """A handle, an opaque struct or a scalar."""
-    return type_comment(row) + "typedef %s;\n" % declare(row["target"], row["name"])
+    return type_comment(row) + "typedef {};\n".format(declare(row["target"], row["name"]))
 
 
 def callback(row):
     """A function pointer type."""
     params = [declare(p["type"], p["name"]) for p in row["params"]]
-    head = "typedef %s(*%s)" % (result(row["returns"]), row["name"])
+    head = "typedef {}(*{})".format(result(row["returns"]), row["name"])
     return type_comment(row) + prototype(head, params)
 
 

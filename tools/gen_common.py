@@ -38,10 +38,12 @@ class CType:
         bare = re.sub(r"\[\d+\]", "", text)
         match = re.match(r"^(const )?([A-Za-z_][\w. ]*?)\s*((?:\*\s*(?:const\s*)?)*)$", bare)
         if match is None:
-            raise ValueError("cannot read the C type %r" % text)
+            raise ValueError(f"cannot read the C type {text!r}")
         self.base_const = match.group(1) is not None
         self.base = match.group(2).strip()
-        self.pointers = ["const" in level for level in re.findall(r"\*\s*(?:const)?", match.group(3))]
+        self.pointers = [
+            "const" in level for level in re.findall(r"\*\s*(?:const)?", match.group(3))
+        ]
 
 
 RUST_BASE = {
@@ -80,7 +82,7 @@ def rust_type(text):
         out = ("*const " if pointee_const else "*mut ") + out
         pointee_const = level_const
     for length in reversed(ctype.dims):
-        out = "[%s; %d]" % (out, length)
+        out = f"[{out}; {length}]"
     return out
 
 
@@ -134,7 +136,7 @@ def emit(files, generated_dirs=(), argv=None):
     """
     arguments = sys.argv[1:] if argv is None else argv
     if arguments not in ([], ["--check"]):
-        print("usage: %s [--check]" % Path(sys.argv[0]).name, file=sys.stderr)
+        print(f"usage: {Path(sys.argv[0]).name} [--check]", file=sys.stderr)
         return 2
     check = arguments == ["--check"]
     stale = []
@@ -156,8 +158,8 @@ def emit(files, generated_dirs=(), argv=None):
                     found.unlink()
     if check:
         for path in stale:
-            print("stale: %s" % path)
-        print("%d generated files, %d stale" % (len(files), len(stale)))
+            print(f"stale: {path}")
+        print(f"{len(files)} generated files, {len(stale)} stale")
         return 1 if stale else 0
-    print("%d generated files, %d changed" % (len(files), len(stale)))
+    print(f"{len(files)} generated files, {len(stale)} changed")
     return 0

@@ -124,7 +124,7 @@ class Facts:
         """Every fact must land in exactly one header."""
         key = (kind, name)
         if key in self.used:
-            raise ValueError("%s %s stands in two headers" % key)
+            raise ValueError("{} {} stands in two headers".format(*key))
         self.used.add(key)
 
     def code_text(self, header):
@@ -208,15 +208,16 @@ class Facts:
         for table in (self.enums, self.constants):
             wanted |= {("value", r["name"]) for rows in table.values() for r in rows}
         if wanted != self.used:
-            raise ValueError("facts without a header: %s" % sorted(wanted - self.used))
+            raise ValueError(f"facts without a header: {sorted(wanted - self.used)}")
 
 
 def header(path, intro, includes, parts, body_first=""):
     """Text of one header with guard, includes and C linkage."""
     guard = "CANNERY_" + re.sub(r"\W", "_", path).upper() + "_"
-    out = [c.heading(intro), BANNER, "#ifndef %s\n#define %s\n\n" % (guard, guard)]
+    out = [c.heading(intro), BANNER, f"#ifndef {guard}\n#define {guard}\n\n"]
     for name in includes:
-        out.append("#include %s\n" % (name if name.startswith("<") else '"%s"' % name))
+        quoted = name if name.startswith("<") else f'"{name}"'
+        out.append(f"#include {quoted}\n")
     if includes:
         out.append("\n")
     if body_first:
@@ -225,7 +226,7 @@ def header(path, intro, includes, parts, body_first=""):
         out.append('#ifdef __cplusplus\nextern "C" {\n#endif\n\n')
         out.append("\n".join(parts))
         out.append("\n#ifdef __cplusplus\n}\n#endif\n\n")
-    out.append("#endif /* %s */\n" % guard)
+    out.append(f"#endif /* {guard} */\n")
     return {INCLUDE + path: "".join(out)}
 
 
@@ -251,9 +252,9 @@ def rt_headers(facts):
         )
         files.update(
             header(
-                "acl/rt/%s_types.h" % subject,
+                f"acl/rt/{subject}_types.h",
                 [RT_TYPES_TITLE[subject], "", "Include acl/acl_rt.h."],
-                ["../acl_base_rt.h"] + ["%s_types.h" % s for s in before],
+                ["../acl_base_rt.h"] + [f"{s}_types.h" for s in before],
                 parts,
             )
         )
@@ -261,14 +262,14 @@ def rt_headers(facts):
         header(
             "acl/rt/types.h",
             ["All types of acl/acl_rt.h.", "", "Include acl/acl_rt.h."],
-            ["%s_types.h" % s for s in RT_SUBJECTS],
+            [f"{s}_types.h" for s in RT_SUBJECTS],
             [],
         )
     )
     for stem, title, chapters in RT_FILES:
         files.update(
             header(
-                "acl/rt/%s.h" % stem,
+                f"acl/rt/{stem}.h",
                 [title, "", "Include acl/acl_rt.h."],
                 ["types.h"],
                 facts.function_text("acl_rt.h", chapters),
@@ -278,7 +279,7 @@ def rt_headers(facts):
         header(
             "acl/acl_rt.h",
             ["The runtime: devices, contexts, streams, events, memory, kernels."],
-            ["acl_base.h", "rt/types.h"] + ["rt/%s.h" % stem for stem, _, _ in RT_FILES],
+            ["acl_base.h", "rt/types.h"] + [f"rt/{stem}.h" for stem, _, _ in RT_FILES],
             [],
         )
     )
@@ -294,7 +295,7 @@ def own_headers(facts):
     for stem, title, where in codes:
         files.update(
             header(
-                "acl/error_codes/%s_error_codes.h" % stem,
+                f"acl/error_codes/{stem}_error_codes.h",
                 [title],
                 ["../../cannery/declare.h"],
                 facts.code_text(where),

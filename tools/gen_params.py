@@ -388,12 +388,12 @@ PARAMS = {
 def describe(function, param, direction, base):
     """Doc text of one parameter."""
     name = param["name"]
-    for key in ("%s.%s" % (function, name), "%s:%s" % (name, base), name):
+    for key in (f"{function}.{name}", f"{name}:{base}", name):
         if key in PARAMS:
             noun = PARAMS[key]
             break
     else:
-        raise KeyError("%s.%s (%s) has no description" % (function, name, param["type"]))
+        raise KeyError("{}.{} ({}) has no description".format(function, name, param["type"]))
     if direction == "out" and "*" in param["type"]:
         return "receives the " + noun if not noun[0].isdigit() else "receives " + noun
     if direction == "inout":

@@ -58,6 +58,15 @@ enum_values! {
         ACL_MEM_P2P_HUGE1G = 17, "1 GiB pages for inter-device copies, kind chosen by the library";
     }
 
+    /// Where memory lies.
+    aclrtMemLocationType in "acl/acl_rt.h" {
+        ACL_MEM_LOCATION_TYPE_HOST = 0, "host memory from this api";
+        ACL_MEM_LOCATION_TYPE_DEVICE = 1, "device memory from this api";
+        ACL_MEM_LOCATION_TYPE_UNREGISTERED = 2, "memory not from this api";
+        ACL_MEM_LOCATION_TYPE_MANAGED = 3, "unified memory; docs: 910b only";
+        ACL_MEM_LOCATION_TYPE_HOST_NUMA = 4, "host memory on a NUMA node (physical allocation)";
+    }
+
     /// Page choice of an allocation.
     aclrtMemMallocPolicy in "acl/acl_rt.h" {
         ACL_MEM_MALLOC_HUGE_FIRST = 0, "at most 1 MiB: normal pages; above: 2 MiB pages, falling back to normal";

@@ -35,15 +35,6 @@ enum_values! {
         ACL_RT_MEM_ACCESS_UB_MULTI_PORT_PATH = 3, "unified bus, several ports (header only)";
     }
 
-    /// Where memory lies.
-    aclrtMemLocationType in "acl/acl_rt.h" {
-        ACL_MEM_LOCATION_TYPE_HOST = 0, "host memory from this api";
-        ACL_MEM_LOCATION_TYPE_DEVICE = 1, "device memory from this api";
-        ACL_MEM_LOCATION_TYPE_UNREGISTERED = 2, "memory not from this api";
-        ACL_MEM_LOCATION_TYPE_MANAGED = 3, "unified memory; docs: 910b only";
-        ACL_MEM_LOCATION_TYPE_HOST_NUMA = 4, "host memory on a NUMA node (physical allocation)";
-    }
-
     /// Advice on the use of managed memory.
     aclrtMemManagedAdviseType in "acl/acl_rt.h" {
         ACL_MEM_ADVISE_SET_READ_MOSTLY = 0, "allow read-only copies per location; location ignored, a host copy is made; a write drops the copies and the flag";

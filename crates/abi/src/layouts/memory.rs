@@ -59,6 +59,17 @@ layouts! {
         numAttrs: usize = "size_t";
     }
 
+    /// Device or host on which memory lies.
+    ///
+    /// * id is a device id or NUMA id
+    /// * id ignored (use 0) for the host type
+    /// * field order is id, type: the reverse of aclrtMemManagedLocation
+    #[derive(Clone, Copy, Debug)]
+    pub struct aclrtMemLocation as "aclrtMemLocation" in "acl/acl_rt.h" {
+        id: u32 = "uint32_t";
+        r#type: aclrtMemLocationType = "aclrtMemLocationType";
+    }
+
     /// Device memory used by one component.
     ///
     /// * name is the component

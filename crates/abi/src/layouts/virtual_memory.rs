@@ -24,17 +24,6 @@ layouts! {
         data: [u8; 128] = "uint8_t[128]";
     }
 
-    /// Device or host on which memory lies.
-    ///
-    /// * id is a device id or NUMA id
-    /// * id ignored (use 0) for the host type
-    /// * field order is id, type: the reverse of aclrtMemManagedLocation
-    #[derive(Clone, Copy, Debug)]
-    pub struct aclrtMemLocation as "aclrtMemLocation" in "acl/acl_rt.h" {
-        id: u32 = "uint32_t";
-        r#type: aclrtMemLocationType = "aclrtMemLocationType";
-    }
-
     /// Location for managed memory.
     ///
     /// * id ignored for INVALID, HOST and HOST_NUMA_CURRENT
