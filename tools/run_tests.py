@@ -79,6 +79,9 @@ class Suite:
 PYTHON = str(VENV / "python")
 CARGO = os.environ.get("CARGO", "cargo")
 
+# The libraries whose exported names are compared with the contract.
+EXPORTING = ("libascendcl.so", "libacl_dvpp.so", "libacl_dvpp_mpi.so", "libhccl.so")
+
 SUITES = [
     Suite("format", [CARGO, "fmt", "--all", "--check"], exit_status),
     Suite(
@@ -93,10 +96,14 @@ SUITES = [
         {"RUSTDOCFLAGS": "-D warnings"},
     ),
     Suite("ruff", [str(VENV / "ruff"), "check", "."], exit_status),
+    Suite("tools", [PYTHON, "-m", "pytest", "-q", "tools/tests"], pytest),
     Suite("rust", [CARGO, "test", "--workspace", "--locked", "--no-fail-fast"], cargo_test),
     Suite(
         "headers",
-        [PYTHON, "tests/headers/check_headers.py", "--lib", str(PREFIX / "lib64" / "libascendcl.so")],
+        [
+            *(PYTHON, "tests/headers/check_headers.py", "--lib"),
+            *(str(PREFIX / "lib64" / name) for name in EXPORTING),
+        ],
         plain_line,
     ),
     Suite(

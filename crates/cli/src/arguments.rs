@@ -76,15 +76,20 @@ pub(crate) enum Command {
 #[derive(Debug, Args)]
 #[command(after_help = RUN_EXAMPLES)]
 pub(crate) struct RunOptions {
-    #[command(flatten)]
-    pub(crate) settings: SettingOptions,
-
     /// Leave out the line that tells which device is emulated
     #[arg(long, short)]
     pub(crate) quiet: bool,
 
+    #[command(flatten)]
+    pub(crate) settings: SettingOptions,
+
     /// The program and its arguments
-    #[arg(required = true, trailing_var_arg = true, value_name = "PROGRAM")]
+    #[arg(
+        required = true,
+        trailing_var_arg = true,
+        value_name = "PROGRAM",
+        help_heading = "Arguments"
+    )]
     pub(crate) program: Vec<OsString>,
 }
 
@@ -100,12 +105,12 @@ pub(crate) struct EnvOptions {
 #[derive(Debug, Args)]
 #[command(after_help = INFO_EXAMPLES)]
 pub(crate) struct InfoOptions {
-    #[command(flatten)]
-    pub(crate) settings: SettingOptions,
-
     /// Print JSON: sizes in bytes, unknown facts as null
     #[arg(long)]
     pub(crate) json: bool,
+
+    #[command(flatten)]
+    pub(crate) settings: SettingOptions,
 }
 
 /// Options of `cannery install`.
@@ -125,52 +130,52 @@ pub(crate) struct InstallOptions {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Settings (each also an environment variable)")]
 pub(crate) struct SettingOptions {
-    /// Number of devices, 1 to 16 [CANNERY_DEVICES]
+    /// Number of devices, 1 to 16 (CANNERY_DEVICES)
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     devices: Option<String>,
 
     /// Product (910, 310P, 310B, 910B, A3, 950, IPV350) or SoC name
-    /// (Ascend910B4, Ascend310P3, ...) [CANNERY_PROFILE]
+    /// (Ascend910B4, Ascend310P3, ...) (CANNERY_PROFILE)
     #[arg(long, value_name = "P")]
     profile: Option<String>,
 
     /// ep: a card with its own memory; rc: host and device share memory
-    /// [CANNERY_MODE]
+    /// (CANNERY_MODE)
     #[arg(long, value_name = "ep|rc")]
     mode: Option<String>,
 
-    /// Memory of each device, such as 512M or 8G [CANNERY_HBM_BYTES]
+    /// Memory of each device, such as 512M or 8G (CANNERY_HBM_BYTES)
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true)]
     hbm: Option<String>,
 
-    /// The part of it that is 2 MiB pages [CANNERY_HUGE_BYTES]
+    /// The part of it that is 2 MiB pages (CANNERY_HUGE_BYTES)
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true)]
     huge: Option<String>,
 
-    /// The part of it that is kept for 1 GiB pages [CANNERY_HUGE1G_BYTES]
+    /// The part of it that is kept for 1 GiB pages (CANNERY_HUGE1G_BYTES)
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true)]
     huge1g: Option<String>,
 
     /// Lock host memory: when the limit allows, always, or never
-    /// [CANNERY_PIN]
+    /// (CANNERY_PIN)
     #[arg(long, value_name = "auto|strict|off")]
     pin: Option<String>,
 
     /// Order of queued work: fifo, eager, lazy or random:SEED
-    /// [CANNERY_SCHEDULE]
+    /// (CANNERY_SCHEDULE)
     #[arg(long, value_name = "S")]
     schedule: Option<String>,
 
     /// Refuse what this release of the interface lacks
-    /// [CANNERY_API_VERSION]
+    /// (CANNERY_API_VERSION)
     #[arg(long, value_name = "V")]
     api_version: Option<String>,
 
-    /// Limits, such as registration=4G,lock=64K [CANNERY_LIMITS]
+    /// Limits, such as registration=4G,lock=64K (CANNERY_LIMITS)
     #[arg(long, value_name = "K=V,..")]
     limits: Option<String>,
 
-    /// Log level of the library [CANNERY_LOG]
+    /// Log level of the library (CANNERY_LOG)
     #[arg(long, value_name = "LEVEL")]
     log: Option<String>,
 }

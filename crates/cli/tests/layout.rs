@@ -107,6 +107,7 @@ fn companions_lean_on_the_runtime() {
         "libacl_tdt_channel.so",
         "libacl_tdt_queue.so",
         "libascend_dump.so",
+        "libhccl.so",
         "libmsprofiler.so",
     ] {
         let text = dynamic(&prefix().join("lib64").join(name));
