@@ -45,7 +45,8 @@ def cargo_test(output, _code):
 def pytest(output, _code):
     """Reads the summary line; an error outside a test is a failure too."""
     lines = [line for line in output.splitlines() if re.search(r"\d+ \w+.* in [\d.]+s", line)]
-    words = dict((word, int(number)) for number, word in re.findall(r"(\d+) (\w+)", lines[-1])) if lines else {}
+    summary = lines[-1] if lines else ""
+    words = {word: int(number) for number, word in re.findall(r"(\d+) (\w+)", summary)}
     errors = words.get("error", 0) + words.get("errors", 0)
     return Count(
         passed=words.get("passed", 0) + words.get("xfailed", 0),
