@@ -42,7 +42,8 @@ fmt: venv ## format the sources in place
 	$(VENV)/bin/ruff check --fix .
 
 audit: $(TOOLS)/bin/cargo-deny ## licences, advisories and sources of the dependencies
-	$(TOOLS)/bin/cargo-deny --all-features check
+	$(TOOLS)/bin/cargo-deny check bans licenses sources
+	$(TOOLS)/bin/cargo-deny check advisories
 
 $(TOOLS)/bin/cargo-deny:
 	$(CARGO) install --locked --root $(TOOLS) cargo-deny
