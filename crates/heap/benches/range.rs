@@ -1,0 +1,2 @@
+//! Micro benchmark of the range heap.
+fn main() {}
