@@ -1,0 +1,203 @@
+//! The C functions under test, looked up by name at run time.
+//!
+//! The library is opened once, by path, and never closed. A function is looked
+//! up at its first call; when the library does not export it the running case
+//! fails with that as its reason.
+//!
+//! The wrappers are safe to call on purpose: bodies hand over NULL, stale,
+//! interior and invented handles and device addresses, and the contract under
+//! test is that the library answers with a code. Host addresses that bodies
+//! pass are live memory of the promised size; where a body breaks that rule by
+//! intent it says so.
+#![allow(non_snake_case)] // The names are the C names.
+
+use std::ffi::{CStr, c_char, c_void};
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use cannery_abi::*;
+use libloading::Library;
+
+use crate::t::abort;
+
+/// Libraries of the prefix that are searched in this order.
+const LIBRARIES: [&str; 3] = ["libascendcl.so", "libacl_dvpp.so", "libacl_dvpp_mpi.so"];
+
+static PREFIX: OnceLock<PathBuf> = OnceLock::new();
+static OPENED: [OnceLock<Library>; 3] = [OnceLock::new(), OnceLock::new(), OnceLock::new()];
+
+/// Path of the main library below a prefix.
+pub(crate) fn main_library(prefix: &Path) -> PathBuf {
+    prefix.join("lib64").join(LIBRARIES[0])
+}
+
+/// Names the prefix; nothing is opened before the first call.
+pub(crate) fn set_prefix(prefix: &Path) {
+    // A process runs one case, so this happens once.
+    let _ = PREFIX.set(prefix.to_owned());
+}
+
+fn library(index: usize) -> &'static Library {
+    OPENED[index].get_or_init(|| {
+        let Some(prefix) = PREFIX.get() else {
+            abort("no prefix was set")
+        };
+        let path = prefix.join("lib64").join(LIBRARIES[index]);
+        #[allow(unsafe_code)] // Foreign code is what this crate tests.
+        // SAFETY: the library's initialisers are those of the project's own
+        // libraries; opening them is what a linked program does at start.
+        let opened = unsafe { Library::new(&path) };
+        opened.unwrap_or_else(|error| abort(&format!("cannot open {}: {error}", path.display())))
+    })
+}
+
+/// Whether any library of the prefix exports `name`.
+pub(crate) fn exports(name: &str) -> bool {
+    find::<*const c_void>(name).is_some()
+}
+
+fn find<F: Copy>(name: &str) -> Option<F> {
+    (0..LIBRARIES.len()).find_map(|index| {
+        #[allow(unsafe_code)] // Typed lookup by name.
+        // SAFETY: `F` is the pointer type that the contract's signature gives
+        // this name; the library stays open for the rest of the process.
+        let symbol = unsafe { library(index).get::<F>(name.as_bytes()) };
+        symbol.ok().map(|symbol| *symbol)
+    })
+}
+
+fn symbol<F: Copy>(name: &str) -> F {
+    find(name).unwrap_or_else(|| abort(&format!("the libraries do not export {name}")))
+}
+
+macro_rules! functions {
+    ($(fn $name:ident($($arg:ident: $ty:ty),* $(,)?) $(-> $ret:ty)?;)*) => {
+        $(
+            #[doc = concat!("Calls `", stringify!($name), "`.")]
+            #[allow(clippy::too_many_arguments)] // The C signature.
+            pub(crate) fn $name($($arg: $ty),*) $(-> $ret)? {
+                type F = unsafe extern "C" fn($($ty),*) $(-> $ret)?;
+                static SLOT: OnceLock<F> = OnceLock::new();
+                let function = SLOT.get_or_init(|| symbol(stringify!($name)));
+                #[allow(unsafe_code)] // The call under test.
+                // SAFETY: the signature is the contract's; see the module text
+                // for what bodies pass.
+                unsafe { function($($arg),*) }
+            }
+        )*
+    };
+}
+
+functions! {
+    // Process.
+    fn aclInit(config: *const c_char) -> aclError;
+    fn aclFinalize() -> aclError;
+    fn aclFinalizeReference(count: *mut u64) -> aclError;
+    fn aclInitCallbackRegister(kind: aclRegisterCallbackType, call: aclInitCallbackFunc, data: *mut c_void) -> aclError;
+    fn aclInitCallbackUnRegister(kind: aclRegisterCallbackType, call: aclInitCallbackFunc) -> aclError;
+    fn aclFinalizeCallbackRegister(kind: aclRegisterCallbackType, call: aclFinalizeCallbackFunc, data: *mut c_void) -> aclError;
+    fn aclFinalizeCallbackUnRegister(kind: aclRegisterCallbackType, call: aclFinalizeCallbackFunc) -> aclError;
+    fn aclrtGetVersion(major: *mut i32, minor: *mut i32, patch: *mut i32) -> aclError;
+    fn aclrtGetSocName() -> *const c_char;
+
+    // Errors.
+    fn aclGetRecentErrMsg() -> *const c_char;
+    fn aclrtGetLastError(level: aclrtLastErrLevel) -> aclError;
+    fn aclrtPeekAtLastError(level: aclrtLastErrLevel) -> aclError;
+
+    // Devices.
+    fn aclrtSetDevice(device: i32) -> aclError;
+    fn aclrtResetDevice(device: i32) -> aclError;
+    fn aclrtResetDeviceForce(device: i32) -> aclError;
+    fn aclrtGetDevice(device: *mut i32) -> aclError;
+    fn aclrtGetDeviceCount(count: *mut u32) -> aclError;
+    fn aclrtGetRunMode(mode: *mut aclrtRunMode) -> aclError;
+    fn aclrtQueryDeviceStatus(device: i32, status: *mut aclrtDeviceStatus) -> aclError;
+    fn aclrtGetDeviceInfo(device: u32, attr: aclrtDevAttr, value: *mut i64) -> aclError;
+    fn aclrtGetDeviceUtilizationRate(device: i32, info: *mut aclrtUtilizationInfo) -> aclError;
+    fn aclrtDeviceGetStreamPriorityRange(least: *mut i32, greatest: *mut i32) -> aclError;
+    fn aclrtDeviceSetLimit(limit: aclrtDeviceLimit, value: usize) -> aclError;
+    fn aclrtSetTsDevice(ts: aclrtTsId) -> aclError;
+    fn aclrtSynchronizeDevice() -> aclError;
+    fn aclrtSynchronizeDeviceWithTimeout(milliseconds: i32) -> aclError;
+    fn aclrtDeviceCanAccessPeer(can: *mut i32, device: i32, peer: i32) -> aclError;
+    fn aclrtDeviceEnablePeerAccess(peer: i32, flags: u32) -> aclError;
+    fn aclrtDeviceDisablePeerAccess(peer: i32) -> aclError;
+    fn aclrtDevicePeerAccessStatus(device: i32, peer: i32, status: *mut i32) -> aclError;
+    fn aclrtGetPhyDevIdByLogicDevId(logic: i32, phy: *mut i32) -> aclError;
+    fn aclrtGetPhyDevIdByUserDevId(user: i32, phy: *mut i32) -> aclError;
+    fn aclrtGetUserDevIdByPhyDevId(phy: i32, user: *mut i32) -> aclError;
+
+    // Contexts.
+    fn aclrtCreateContext(context: *mut aclrtContext, device: i32) -> aclError;
+    fn aclrtDestroyContext(context: aclrtContext) -> aclError;
+    fn aclrtSetCurrentContext(context: aclrtContext) -> aclError;
+    fn aclrtGetCurrentContext(context: *mut aclrtContext) -> aclError;
+    fn aclrtGetPrimaryCtxState(device: i32, flags: *mut u32, active: *mut i32) -> aclError;
+    fn aclrtCtxGetCurrentDefaultStream(stream: *mut aclrtStream) -> aclError;
+    fn aclrtCtxGetSysParamOpt(opt: aclSysParamOpt, value: *mut i64) -> aclError;
+    fn aclrtCtxSetSysParamOpt(opt: aclSysParamOpt, value: i64) -> aclError;
+
+    // Device memory.
+    fn aclrtMalloc(ptr: *mut *mut c_void, size: usize, policy: aclrtMemMallocPolicy) -> aclError;
+    fn aclrtMallocAlign32(ptr: *mut *mut c_void, size: usize, policy: aclrtMemMallocPolicy) -> aclError;
+    fn aclrtMallocCached(ptr: *mut *mut c_void, size: usize, policy: aclrtMemMallocPolicy) -> aclError;
+    fn aclrtMallocWithCfg(ptr: *mut *mut c_void, size: usize, policy: aclrtMemMallocPolicy, cfg: *mut aclrtMallocConfig) -> aclError;
+    fn aclrtMallocForTaskScheduler(ptr: *mut *mut c_void, size: usize, policy: aclrtMemMallocPolicy, cfg: *mut aclrtMallocConfig) -> aclError;
+    fn aclrtFree(ptr: *mut c_void) -> aclError;
+    fn aclrtFreeWithDevSync(ptr: *mut c_void) -> aclError;
+    fn aclrtMemFlush(ptr: *mut c_void, size: usize) -> aclError;
+    fn aclrtMemInvalidate(ptr: *mut c_void, size: usize) -> aclError;
+    fn aclrtGetMemInfo(attr: aclrtMemAttr, free: *mut usize, total: *mut usize) -> aclError;
+    fn aclrtGetMemUsageInfo(device: i32, info: *mut aclrtMemUsageInfo, num: usize, out: *mut usize) -> aclError;
+    fn aclrtCheckMemType(list: *mut *mut c_void, size: u32, kind: u32, result: *mut u32, reserve: u32) -> aclError;
+    fn aclrtPointerGetAttributes(ptr: *const c_void, attributes: *mut aclrtPtrAttributes) -> aclError;
+    fn aclrtMemGetAddressRange(ptr: *mut c_void, base: *mut *mut c_void, size: *mut usize) -> aclError;
+
+    // Host memory.
+    fn aclrtMallocHost(ptr: *mut *mut c_void, size: usize) -> aclError;
+    fn aclrtMallocHostWithCfg(ptr: *mut *mut c_void, size: u64, cfg: *mut aclrtMallocConfig) -> aclError;
+    fn aclrtFreeHost(ptr: *mut c_void) -> aclError;
+    fn aclrtFreeHostWithDevSync(ptr: *mut c_void) -> aclError;
+
+    // Copies and sets.
+    fn aclrtMemcpy(dst: *mut c_void, max: usize, src: *const c_void, count: usize, kind: aclrtMemcpyKind) -> aclError;
+    fn aclrtMemset(ptr: *mut c_void, max: usize, value: i32, count: usize) -> aclError;
+    fn aclrtMemsetD32(ptr: *mut c_void, size: usize, value: u32, n: usize) -> aclError;
+    fn aclrtMemcpy2d(dst: *mut c_void, dpitch: usize, src: *const c_void, spitch: usize, width: usize, height: usize, kind: aclrtMemcpyKind) -> aclError;
+    fn aclrtMemcpyBatch(dsts: *mut *mut c_void, maxs: *mut usize, srcs: *mut *mut c_void, sizes: *mut usize, num: usize, attrs: *mut aclrtMemcpyBatchAttr, indexes: *mut usize, num_attrs: usize, fail: *mut usize) -> aclError;
+    fn aclrtMemcpyBatchV2(dsts: *mut *mut c_void, maxs: *mut usize, srcs: *mut *mut c_void, sizes: *mut usize, num: usize, attrs: *mut aclrtMemcpyBatchAttr, indexes: *mut usize, num_attrs: usize) -> aclError;
+    fn aclrtGetMemcpyDescSize(kind: aclrtMemcpyKind, size: *mut usize) -> aclError;
+    fn aclrtSetMemcpyDesc(desc: *mut c_void, kind: aclrtMemcpyKind, src: *mut c_void, dst: *mut c_void, count: usize, config: *mut c_void) -> aclError;
+
+    // Media memory.
+    fn acldvppMalloc(ptr: *mut *mut c_void, size: usize) -> aclError;
+    fn acldvppFree(ptr: *mut c_void) -> aclError;
+    fn hi_mpi_dvpp_malloc(device: u32, ptr: *mut *mut c_void, size: u64) -> i32;
+    fn hi_mpi_dvpp_free(ptr: *mut c_void) -> i32;
+
+    // Data buffers.
+    fn aclCreateDataBuffer(data: *mut c_void, size: usize) -> *mut aclDataBuffer;
+    fn aclDestroyDataBuffer(buffer: *const aclDataBuffer) -> aclError;
+    fn aclUpdateDataBuffer(buffer: *mut aclDataBuffer, data: *mut c_void, size: usize) -> aclError;
+    fn aclGetDataBufferAddr(buffer: *const aclDataBuffer) -> *mut c_void;
+    fn aclGetDataBufferSizeV2(buffer: *const aclDataBuffer) -> usize;
+    fn aclGetDataBufferSize(buffer: *const aclDataBuffer) -> u32;
+}
+
+/// The pending error text of this thread, which reading clears.
+pub(crate) fn recent_text() -> Option<String> {
+    string(aclGetRecentErrMsg())
+}
+
+/// Copies a C string; `None` for NULL.
+pub(crate) fn string(text: *const c_char) -> Option<String> {
+    if text.is_null() {
+        return None;
+    }
+    #[allow(unsafe_code)] // Reading the library's answer.
+    // SAFETY: a non-NULL answer of the library is a string that stays valid
+    // until the thread's next call.
+    let text = unsafe { CStr::from_ptr(text) };
+    Some(text.to_string_lossy().into_owned())
+}

@@ -1,0 +1,83 @@
+//! The registered cases, one file a subject. The first part of an id of the
+//! contract names the subject loosely; the table groups by the function's
+//! chapter instead.
+
+mod cache;
+mod context;
+mod data_buffer;
+mod device;
+mod device_peer;
+mod error;
+mod host;
+mod info;
+mod init;
+mod media;
+mod memory_batch;
+mod memory_copy;
+mod memory_free;
+mod memory_malloc;
+mod memory_oom;
+mod memory_policy;
+mod memory_set;
+mod memory_split;
+mod process;
+mod product;
+mod rc;
+mod settings;
+mod support;
+mod thread;
+
+use crate::case::Case;
+
+/// Every registered case.
+pub(crate) fn all() -> Vec<Case> {
+    [
+        cache::cases(),
+        context::cases(),
+        data_buffer::cases(),
+        device::cases(),
+        device_peer::cases(),
+        error::cases(),
+        host::cases(),
+        info::cases(),
+        init::cases(),
+        media::cases(),
+        memory_batch::cases(),
+        memory_copy::cases(),
+        memory_free::cases(),
+        memory_malloc::cases(),
+        memory_oom::cases(),
+        memory_policy::cases(),
+        memory_set::cases(),
+        memory_split::cases(),
+        process::cases(),
+        product::cases(),
+        rc::cases(),
+        settings::cases(),
+        thread::cases(),
+    ]
+    .concat()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::spec;
+
+    #[test]
+    fn ids_are_unique_and_known() {
+        let cases = all();
+        let mut ids: Vec<&str> = cases.iter().map(|case| case.id).collect();
+        ids.sort_unstable();
+        for pair in ids.windows(2) {
+            assert_ne!(pair[0], pair[1], "registered twice");
+        }
+        for case in &cases {
+            assert!(
+                case.is_own() || spec::line(case.id).is_some(),
+                "{} is no id of the contract and does not start with x.",
+                case.id
+            );
+        }
+    }
+}
