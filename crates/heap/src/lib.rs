@@ -39,5 +39,6 @@
 #![forbid(unsafe_code)]
 
 pub mod range;
+pub mod slab;
 
 pub use range::{NodeId, Range, RangeHeap};

@@ -26,6 +26,8 @@ pub struct Counters {
     pub families: [Tally; Family::ALL.len()],
     /// Live bytes by module.
     pub modules: [i64; MODULES],
+    /// Largest live bytes by module this owner has seen of its own.
+    pub module_peaks: [i64; MODULES],
     /// Largest live bytes this owner has seen of its own.
     pub peak_bytes: i64,
     live_bytes: i64,
@@ -38,6 +40,7 @@ impl Default for Counters {
             frees: 0,
             families: [Tally::default(); Family::ALL.len()],
             modules: [0; MODULES],
+            module_peaks: [0; MODULES],
             peak_bytes: 0,
             live_bytes: 0,
         }
@@ -53,7 +56,9 @@ impl Counters {
         let tally = &mut self.families[family as usize];
         tally.blocks += 1;
         tally.bytes += charged;
-        self.modules[usize::from(module) % MODULES] += charged;
+        let at = usize::from(module) % MODULES;
+        self.modules[at] += charged;
+        self.module_peaks[at] = self.module_peaks[at].max(self.modules[at]);
         self.live_bytes += charged;
         self.peak_bytes = self.peak_bytes.max(self.live_bytes);
     }
@@ -80,6 +85,9 @@ impl Counters {
             mine.bytes += theirs.bytes;
         }
         for (mine, theirs) in self.modules.iter_mut().zip(&other.modules) {
+            *mine += theirs;
+        }
+        for (mine, theirs) in self.module_peaks.iter_mut().zip(&other.module_peaks) {
             *mine += theirs;
         }
         self.live_bytes += other.live_bytes;

@@ -39,6 +39,8 @@ mod structured;
 mod top;
 mod util;
 
+use std::path::PathBuf;
+
 use pyo3::exceptions::PyImportError;
 use pyo3::prelude::*;
 
@@ -74,7 +76,8 @@ fn fill(module: &Bound<'_, PyModule>) -> PyResult<()> {
     )?;
 
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
-    module.add("__libascendcl__", library.file_of(c"aclInit"))?;
+    let file = library.file_of(c"aclInit").map(PathBuf::into_os_string);
+    module.add("__libascendcl__", file)?;
     top::init::register(module)?;
     top::data_buffer::register(module)?;
     top::tensor_desc::register(module)?;

@@ -3,23 +3,19 @@
 use core::sync::atomic::Ordering::Relaxed;
 
 use super::class::{CLASSES, class_units, span_slices};
-use super::table::{OBJECTS_PER_SLICE, Owner, SpanTable, free_word, is_live, pack_object};
+use super::table::{OBJECTS_PER_SLICE, Owner, SpanTable, free_word, is_live, pack_object, unpack_object};
 
-/// What [`Bins::free`] did.
+/// A block that [`Bins::free`] released, as it stood under the lock.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Freed {
-    /// The block is free, its span stays.
-    Kept,
-    /// The block is free and its span left these bins: `slices` from `first` on belong to the
-    /// caller again.
-    SpanEmpty {
-        /// First slice.
-        first: u32,
-        /// Number of slices.
-        slices: u32,
-    },
-    /// There was no live block (freed meanwhile, or never). Nothing changed.
-    NotLive,
+pub struct Freed {
+    /// Padded size in bytes.
+    pub size: u64,
+    /// What was remembered.
+    pub owner: Owner,
+    /// First slice and number of slices of a span that became empty and left the bins.
+    pub emptied: Option<(u32, u32)>,
+    /// The span is empty and stays, because it is the last one of its class with room.
+    pub idle: bool,
 }
 
 /// Lists of spans with room, one for each class.
@@ -84,36 +80,42 @@ impl Bins {
         self.link(table, first, class);
     }
 
-    /// Frees the block at `index` of `span`.
+    /// Frees the block at `index` of `span`, or `None` when no live block of these bins is there.
     ///
     /// An empty span is kept only while it is the last one of its class with room.
     #[inline]
-    pub fn free(&mut self, table: &SpanTable<'_>, span: u32, index: u32) -> Freed {
+    pub fn free(&mut self, table: &SpanTable<'_>, span: u32, index: u32) -> Option<Freed> {
         let record = table.record(span);
         let object = table.object(span, index);
-        if record.bins.load(Relaxed) != self.number
+        let word = object.load(Relaxed);
+        if !is_live(word)
+            || record.bins.load(Relaxed) != self.number
             || !table.is_small_span(span)
-            || !is_live(object.load(Relaxed))
         {
-            return Freed::NotLive;
+            return None;
         }
         let free = record.free.load(Relaxed);
         let units = record.units.load(Relaxed);
-        let was_full =
-            free == 0 && record.carved.load(Relaxed) == capacity(record.slices.load(Relaxed), units);
+        let was_full = free == 0
+            && record.carved.load(Relaxed) == capacity(record.slices.load(Relaxed), units);
         object.store(free_word(free), Relaxed);
         record.free.store(index + 1, Relaxed);
         let used = record.used.load(Relaxed) - 1;
         record.used.store(used, Relaxed);
-        let class = super::class_of(units);
+        let (size, _, owner) = unpack_object(word);
+        let mut freed = Freed { size, owner, emptied: None, idle: used == 0 };
         if was_full {
-            self.link(table, span, class);
+            self.link(table, span, super::class_of(units));
         }
-        let alone = self.heads[class] == span + 1 && record.next.load(Relaxed) == 0;
-        if used == 0 && !alone {
-            return self.drop_span(table, span, class);
+        if used == 0 {
+            let class = super::class_of(units);
+            let alone = self.heads[class] == span + 1 && record.next.load(Relaxed) == 0;
+            if !alone {
+                freed.emptied = Some(self.drop_span(table, span, class));
+                freed.idle = false;
+            }
         }
-        Freed::Kept
+        Some(freed)
     }
 
     /// Gives up every span without live blocks, calling `give(first, slices)` for each.
@@ -123,9 +125,8 @@ impl Bins {
             while let Some(span) = at.checked_sub(1) {
                 let record = table.record(span);
                 at = record.next.load(Relaxed);
-                if record.used.load(Relaxed) == 0
-                    && let Freed::SpanEmpty { first, slices } = self.drop_span(table, span, class)
-                {
+                if record.used.load(Relaxed) == 0 {
+                    let (first, slices) = self.drop_span(table, span, class);
                     give(first, slices);
                 }
             }
@@ -137,10 +138,10 @@ impl Bins {
         self.heads = [0; CLASSES];
     }
 
-    fn drop_span(&mut self, table: &SpanTable<'_>, span: u32, class: usize) -> Freed {
+    fn drop_span(&mut self, table: &SpanTable<'_>, span: u32, class: usize) -> (u32, u32) {
         self.unlink(table, span, class);
         table.retract_span(span);
-        Freed::SpanEmpty { first: span, slices: table.record(span).slices.load(Relaxed) }
+        (span, table.record(span).slices.load(Relaxed))
     }
 
     fn link(&mut self, table: &SpanTable<'_>, span: u32, class: usize) {

@@ -100,6 +100,8 @@ pub struct SpanRecord {
     /// Neighbours in the list of spans with room, as first slice + 1.
     pub(super) next: AtomicU32,
     pub(super) prev: AtomicU32,
+    /// Number of the caller's, see [`SpanTable::set_note`].
+    note: AtomicU32,
 }
 
 /// The arrays of one region. Cheap to copy; the storage belongs to the caller.
@@ -220,16 +222,36 @@ impl<'a> SpanTable<'a> {
         record.tag.store(tag, Release);
     }
 
-    /// Takes a large block out of sight. True for exactly one of several racing callers.
+    /// Takes a large block out of sight and says what it was. Only one of several racing callers
+    /// gets an answer.
     #[must_use]
-    pub fn retract(&self, first: u32) -> bool {
+    pub fn retract(&self, first: u32) -> Option<LargeInfo> {
         let record = self.record(first);
         let tag = record.tag.load(Relaxed);
-        tag & KIND == LARGE && record.tag.compare_exchange(tag, 0, Acquire, Relaxed).is_ok()
+        if tag & KIND != LARGE || record.tag.compare_exchange(tag, 0, Acquire, Relaxed).is_err() {
+            return None;
+        }
+        Some(LargeInfo {
+            first,
+            slices: record.slices.load(Relaxed),
+            size: record.size.load(Relaxed),
+            requested: record.requested.load(Relaxed),
+            owner: unpack_tag(tag),
+        })
     }
 
-    /// Whether the table holds no object words for `slices` from `first` on that still matter:
-    /// used by owners of storage before they hand pages back.
+    /// Remembers a number of the caller's for the run of slices that begins at `first`.
+    pub fn set_note(&self, first: u32, note: u32) {
+        self.record(first).note.store(note, Relaxed);
+    }
+
+    /// The number remembered by [`set_note`](Self::set_note).
+    #[must_use]
+    pub fn note(&self, first: u32) -> u32 {
+        self.record(first).note.load(Relaxed)
+    }
+
+    /// Whether a span of small blocks begins at `first`.
     #[must_use]
     pub fn is_small_span(&self, first: u32) -> bool {
         self.record(first).tag.load(Relaxed) & KIND == SMALL
@@ -286,7 +308,7 @@ pub(super) fn pack_object(size: u64, requested: u64, owner: Owner) -> u32 {
 }
 
 #[inline]
-fn unpack_object(word: u32) -> (u64, u64, Owner) {
+pub(super) fn unpack_object(word: u32) -> (u64, u64, Owner) {
     let size = u64::from(word & 0x7ff) * 32;
     let owner =
         Owner { family: (word >> 27 & 0xf) as u8, module: (word >> 11 & 0x7f) as u8, page: 0 };

@@ -57,7 +57,7 @@ fn describe(func: &Bound<'_, PyAny>, slot: &Slot, set: impl FnOnce() -> i32) -> 
     Ok(ret)
 }
 
-/// ret = allocator_set_alloc_func_to_desc(allocatorDesc, func): func(allocator, size) returns a block.
+/// ret = allocator_set_alloc_func_to_desc(allocatorDesc, func): func(allocator, size) gives a block.
 #[pyfunction]
 #[pyo3(signature = (allocator_desc, func, /))]
 fn allocator_set_alloc_func_to_desc(
@@ -80,7 +80,7 @@ fn allocator_set_free_func_to_desc(allocator_desc: Word, func: &Bound<'_, PyAny>
     })
 }
 
-/// ret = allocator_set_alloc_advise_func_to_desc(allocatorDesc, func): func(allocator, size, addr) returns a block.
+/// ret = allocator_set_alloc_advise_func_to_desc(allocatorDesc, func): func(allocator, size, addr) gives a block.
 #[pyfunction]
 #[pyo3(signature = (allocator_desc, func, /))]
 fn allocator_set_alloc_advise_func_to_desc(
@@ -93,7 +93,7 @@ fn allocator_set_alloc_advise_func_to_desc(
     })
 }
 
-/// ret = allocator_set_get_addr_from_block_func_to_desc(allocatorDesc, func): func(block) returns its address.
+/// ret = allocator_set_get_addr_from_block_func_to_desc(allocatorDesc, func): func(block) gives its address.
 #[pyfunction]
 #[pyo3(signature = (allocator_desc, func, /))]
 fn allocator_set_get_addr_from_block_func_to_desc(

@@ -134,8 +134,11 @@ impl<'a, 'py> FromPyObject<'a, 'py> for LoadOptions {
 }
 
 impl LoadOptions {
-    /// Calls `f` with the options in C form.
+    /// Calls `f` with the options in C form; none is the null pointer.
     fn with<R>(mut self, f: impl FnOnce(*mut aclrtBinaryLoadOptions) -> R) -> R {
+        if self.0.is_empty() {
+            return f(std::ptr::null_mut());
+        }
         let mut options = aclrtBinaryLoadOptions {
             options: self.0.as_mut_ptr(),
             numOpt: self.0.len(),

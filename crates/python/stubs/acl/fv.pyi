@@ -1,0 +1,1 @@
+"""Exists so that `import acl.fv` works; empty."""

@@ -1,0 +1,116 @@
+//! Manual chapter: device management. A device counts its references; its memory appears when it
+//! is first set and goes with the last reset.
+
+use std::sync::atomic::{AtomicI32, AtomicU16, Ordering};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+
+use crate::context::Context;
+use crate::error::{Error, Fault, Result};
+use crate::memory::store::Store;
+use crate::settings::{Mode, Settings};
+use crate::window::Window;
+
+/// One emulated device. Lives as long as the process.
+pub(crate) struct Device {
+    /// Position in the device list of this process (the user id).
+    index: usize,
+    /// Position on the machine, before `ASCEND_RT_VISIBLE_DEVICES` renumbers.
+    physical: u32,
+    state: Mutex<State>,
+    store: OnceLock<Store>,
+    /// Bit i: this device may access device i.
+    peers: AtomicU16,
+    saturation: AtomicI32,
+}
+
+/// References that keep the device alive.
+#[derive(Default)]
+pub(crate) struct State {
+    /// Number of aclrtSetDevice not undone yet.
+    pub(crate) references: u32,
+    /// The primary context and its generation, while there are references.
+    pub(crate) primary: Option<(&'static Context, u64)>,
+    /// Explicit contexts alive.
+    pub(crate) explicit: u32,
+    /// The last reference went while explicit contexts were alive: the memory goes with them.
+    pub(crate) release_pending: bool,
+}
+
+impl Device {
+    pub(crate) fn new(index: usize, physical: u32) -> Self {
+        Self {
+            index,
+            physical,
+            state: Mutex::default(),
+            store: OnceLock::new(),
+            peers: AtomicU16::new(0),
+            saturation: AtomicI32::new(0),
+        }
+    }
+
+    pub(crate) fn index(&self) -> usize {
+        self.index
+    }
+
+    pub(crate) fn physical(&self) -> u32 {
+        self.physical
+    }
+
+    pub(crate) fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The memory, once the device was opened.
+    #[inline]
+    pub(crate) fn store(&self) -> Option<&Store> {
+        self.store.get()
+    }
+
+    /// Opens the memory of the device. The caller holds the state lock, so only one thread does.
+    pub(crate) fn open(&self, window: &Window, settings: &Settings) -> Result<&Store> {
+        if let Some(store) = self.store.get() {
+            return Ok(store);
+        }
+        let plan = window.device_plan(self.index);
+        let store = Store::for_device(self.index as u32, &plan, settings.mode == Mode::Rc)
+            .map_err(|error| Error::from(Fault::NoWindow { cause: no_memory_text(&error, plan.bytes) }))?;
+        Ok(self.store.get_or_init(|| store))
+    }
+
+    pub(crate) fn may_access(&self, peer: usize) -> bool {
+        self.peers.load(Ordering::Acquire) >> peer & 1 == 1
+    }
+
+    /// Switches access to `peer`; returns whether it was on before.
+    pub(crate) fn set_access(&self, peer: usize, on: bool) -> bool {
+        let bit = 1u16 << peer;
+        let before = if on {
+            self.peers.fetch_or(bit, Ordering::AcqRel)
+        } else {
+            self.peers.fetch_and(!bit, Ordering::AcqRel)
+        };
+        before & bit != 0
+    }
+
+    pub(crate) fn forget_peers(&self) {
+        self.peers.store(0, Ordering::Release);
+    }
+
+    /// Float overflow mode (a number that operators would read; remembered as it was set).
+    pub(crate) fn saturation(&self) -> &AtomicI32 {
+        &self.saturation
+    }
+}
+
+fn no_memory_text(error: &std::io::Error, bytes: u64) -> String {
+    let mode = crate::os::host::overcommit_mode();
+    let why = if mode == 2 {
+        "the kernel promises no more than it has (vm.overcommit_memory=2)"
+    } else {
+        "an address-space limit is in the way (ulimit -v)"
+    };
+    format!(
+        "the address space for the device memory ({bytes} bytes) was refused: {error}; probably {why}; \
+         raise it, or choose a smaller device with CANNERY_HBM_BYTES"
+    )
+}

@@ -1,0 +1,162 @@
+//! What a thread remembers of refused calls: the last error and the pending texts.
+
+use std::cell::{Cell, RefCell};
+use std::ffi::{CStr, CString};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use cannery_abi as abi;
+use cannery_observe::{Event, emit};
+
+use super::fault::Layer;
+use super::{Error, Fault};
+
+/// Texts kept until they are read; the oldest go first.
+const KEPT: usize = 32;
+
+thread_local! {
+    static LAST: Cell<i32> = const { Cell::new(0) };
+    static PENDING: RefCell<Pending> = const { RefCell::new(Pending::new()) };
+    /// The text that the last reader got a pointer to.
+    static SHOWN: RefCell<Option<CString>> = const { RefCell::new(None) };
+    static SETUP: RefCell<Option<String>> = const { RefCell::new(None) };
+}
+
+/// `err_msg_mode` "1": texts belong to the process.
+static PROCESS_MODE: AtomicBool = AtomicBool::new(false);
+static SHARED: Mutex<Pending> = Mutex::new(Pending::new());
+
+/// Texts, oldest first, each with the number of times it came in a row.
+struct Pending {
+    texts: Vec<(String, u32)>,
+}
+
+impl Pending {
+    const fn new() -> Self {
+        Self { texts: Vec::new() }
+    }
+
+    fn push(&mut self, text: String) {
+        match self.texts.last_mut() {
+            Some((last, times)) if *last == text => *times = times.saturating_add(1),
+            _ => {
+                if self.texts.len() == KEPT {
+                    self.texts.remove(0);
+                }
+                self.texts.push((text, 1));
+            }
+        }
+    }
+
+    /// Everything pending, newest first.
+    fn take(&mut self) -> Option<String> {
+        if self.texts.is_empty() {
+            return None;
+        }
+        let lines = self.texts.drain(..).rev().map(|(text, times)| match times {
+            1 => text,
+            _ => format!("{text} [{times} times in a row]"),
+        });
+        Some(lines.collect::<Vec<_>>().join("\n"))
+    }
+}
+
+fn with_pending<R>(act: impl FnOnce(&mut Pending) -> R) -> Option<R> {
+    if PROCESS_MODE.load(Ordering::Relaxed) {
+        return crate::patient::lock(&SHARED).map(|mut pending| act(&mut pending));
+    }
+    // A thread that is ending has no storage any more: then there is nobody to read either.
+    PENDING.try_with(|pending| act(&mut pending.borrow_mut())).ok()
+}
+
+/// Texts are shared by all threads from now on (init file: `err_msg_mode` "1"), or not.
+pub fn set_process_mode(on: bool) {
+    PROCESS_MODE.store(on, Ordering::Relaxed);
+}
+
+/// Records a refused call: text, last error, event. Returns the code for the caller.
+#[cold]
+pub fn record(api: &'static str, error: &Error) -> i32 {
+    let code = error.code();
+    if error.fault().layer() == Layer::Runtime {
+        let _ = LAST.try_with(|last| last.set(code));
+    }
+    keep_text(api, error);
+    code
+}
+
+/// As [`record`], for the few paths that do not store the last error.
+#[cold]
+pub fn record_silently(api: &'static str, error: &Error) -> i32 {
+    keep_text(api, error);
+    error.code()
+}
+
+fn keep_text(api: &'static str, error: &Error) {
+    let code = error.code();
+    if matches!(error.fault(), Fault::RepeatInit) {
+        return;
+    }
+    let mut text = format!("[{}] {api}", error.fault().message_code());
+    if let Some(stage) = error.stage() {
+        text.push_str(" (");
+        text.push_str(stage);
+        text.push(')');
+    }
+    text.push_str(": ");
+    error.fault().explain(&mut text);
+    text.push_str(&format!(" [{} {code}]", code_name(code)));
+    emit(|| Event::Refused { api, code });
+    let _ = with_pending(|pending| pending.push(text));
+}
+
+/// Name of a return code as programs write it.
+#[must_use]
+pub fn code_name(code: i32) -> &'static str {
+    abi::code_name(code).unwrap_or("aclError")
+}
+
+/// The thread's last error of the lower layers; 0 when there is none.
+#[must_use]
+pub fn last_error() -> i32 {
+    LAST.try_with(Cell::get).unwrap_or(0)
+}
+
+/// As [`last_error`], and forgets it.
+pub fn take_last_error() -> i32 {
+    LAST.try_with(|last| last.replace(0)).unwrap_or(0)
+}
+
+/// All pending texts, newest first, one a line; reading clears them. `None` when nothing is
+/// pending. The pointer stays valid until the same thread reads again.
+#[must_use]
+pub fn recent_message() -> Option<*const core::ffi::c_char> {
+    let text = with_pending(Pending::take).flatten()?;
+    // A NUL inside a text could only come from a user's string; it must not cut the rest off.
+    let text = CString::new(text.replace('\0', "?")).ok()?;
+    SHOWN
+        .try_with(|shown| {
+            let mut shown = shown.borrow_mut();
+            *shown = Some(text);
+            shown.as_deref().map(CStr::as_ptr)
+        })
+        .ok()
+        .flatten()
+}
+
+/// Remembers that a device could not be set, so that later texts can name the root cause.
+pub fn note_setup_failure(api: &'static str, error: &Error) {
+    let mut text = format!("{api} failed earlier on this thread: ");
+    error.fault().explain(&mut text);
+    let _ = SETUP.try_with(|setup| *setup.borrow_mut() = Some(text));
+}
+
+/// A device was set: what failed before explains nothing any more.
+pub(crate) fn clear_setup_failure() {
+    let _ = SETUP.try_with(|setup| *setup.borrow_mut() = None);
+}
+
+/// Why this thread has no device, when it tried.
+pub(crate) fn setup_failure() -> Option<String> {
+    SETUP.try_with(|setup| setup.borrow().clone()).ok().flatten()
+}

@@ -1,0 +1,108 @@
+//! The text of an out-of-memory error: enough to see why, and what to do next.
+
+use std::fmt;
+
+use cannery_observe::PageKind;
+
+/// Bytes of one owner.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OwnerShare {
+    /// Who: the function that made the blocks, or a module.
+    pub name: String,
+    /// How many blocks.
+    pub blocks: u64,
+    /// How many bytes, as charged.
+    pub bytes: u64,
+}
+
+/// Why a device had no memory. All numbers in bytes, read in one moment.
+#[derive(Debug, Clone)]
+pub struct Shortage {
+    /// Device (user id).
+    pub device: u32,
+    /// What the caller asked for.
+    pub asked: u64,
+    /// What that comes to in pages of the pool.
+    pub rounded: u64,
+    /// The pool that was asked last.
+    pub pages: PageKind,
+    /// Free bytes of that pool.
+    pub free: u64,
+    /// All bytes of that pool.
+    pub total: u64,
+    /// Largest run that could be given out.
+    pub largest: u64,
+    /// Free bytes of the other pool: 2 MiB pages when normal ones were asked for, else normal.
+    pub other_free: u64,
+    /// Owners in this process, largest first.
+    pub owners: Vec<OwnerShare>,
+    /// What to do.
+    pub next: String,
+}
+
+impl fmt::Display for Shortage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (pool, other) = match self.pages {
+            PageKind::Normal => ("normal (4 KiB)", "huge (2 MiB)"),
+            PageKind::Huge => ("huge (2 MiB)", "normal (4 KiB)"),
+            PageKind::Giant => ("giant (1 GiB)", "normal (4 KiB)"),
+        };
+        write!(
+            f,
+            "out of memory on device {}: asked {}, rounded {} in {pool} pages; {pool} pool free {} \
+             of {}, largest free run {}; {other} free {}",
+            self.device,
+            Bytes(self.asked),
+            Bytes(self.rounded),
+            Bytes(self.free),
+            Bytes(self.total),
+            Bytes(self.largest),
+            Bytes(self.other_free),
+        )?;
+        if self.owners.is_empty() {
+            write!(f, "; this process holds nothing on the device")?;
+        } else {
+            write!(f, "; held by this process:")?;
+            for (i, owner) in self.owners.iter().enumerate() {
+                let comma = if i == 0 { "" } else { "," };
+                let s = if owner.blocks == 1 { "" } else { "s" };
+                write!(f, "{comma} {} {} ({} block{s})", owner.name, Bytes(owner.bytes), owner.blocks)?;
+            }
+        }
+        write!(f, ". Next: {}", self.next)
+    }
+}
+
+/// Bytes as "3 MiB (3145728 bytes)": a round figure for people, the exact one for searching.
+pub(crate) struct Bytes(pub(crate) u64);
+
+impl fmt::Display for Bytes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (unit, name) in [(1u64 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")] {
+            if self.0 >= unit {
+                let whole = self.0 / unit;
+                let tenth = self.0 % unit * 10 / unit;
+                return if self.0 % unit == 0 {
+                    write!(f, "{whole} {name} ({} bytes)", self.0)
+                } else {
+                    write!(f, "{whole}.{tenth} {name} ({} bytes)", self.0)
+                };
+            }
+        }
+        write!(f, "{} bytes", self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Bytes;
+
+    #[test]
+    fn bytes_read_well() {
+        let show = |n| Bytes(n).to_string();
+        assert_eq!(show(96), "96 bytes");
+        assert_eq!(show(3 << 20), "3 MiB (3145728 bytes)");
+        assert_eq!(show((3 << 20) + (1 << 19)), "3.5 MiB (3670016 bytes)");
+        assert_eq!(show((64 << 30) - 1), "63.9 GiB (68719476735 bytes)");
+    }
+}

@@ -1,0 +1,146 @@
+//! What was chosen and what was done, as JSON: the answers of `cannery_info` and `cannery_stats`.
+
+use cannery_observe::{Counters, Family};
+use serde_json::{Map, Value, json};
+
+use crate::error::Result;
+use crate::memory::host;
+use crate::memory::store::Store;
+use crate::process::{Runtime, current};
+use crate::settings::{API_VERSION, CANN_VERSION};
+
+/// The emulated machine and its settings.
+///
+/// # Errors
+/// Bad settings.
+pub fn machine() -> Result<String> {
+    let runtime = current()?;
+    let settings = &runtime.settings;
+    let memory = runtime.window.memory();
+    let window = &runtime.window;
+    let (pin, lock_limit, _) = host::pin_report(runtime);
+    let (major, minor, patch) = API_VERSION;
+    let bytes = |bytes: u64| if memory.known { json!(bytes) } else { Value::Null };
+    let used: Vec<Value> = settings
+        .used
+        .iter()
+        .map(|used| json!({"name": used.name, "value": used.value, "source": used.source.name()}))
+        .collect();
+    let physical: Vec<u32> = runtime.devices.iter().map(|device| device.physical()).collect();
+    let value = json!({
+        "profile": settings.profile.name,
+        "soc_name": settings.soc.name,
+        "mode": settings.mode.name(),
+        "devices": settings.devices,
+        "visible_devices": physical,
+        "capacity_bytes": bytes(memory.capacity),
+        "huge_bytes": bytes(memory.huge),
+        "normal_bytes": bytes(memory.normal),
+        "huge1g_bytes": bytes(memory.giant),
+        "padding_bytes": settings.profile.malloc_padding,
+        "pin": pin.name(),
+        "lock_limit_bytes": lock_limit,
+        "schedule": Value::Null,
+        "api_version": format!("{major}.{minor}.{patch}"),
+        "cann_version": CANN_VERSION,
+        "window": {
+            "base": format!("{:#x}", window.base()),
+            "bytes": window.bytes(),
+            "device_stride_bytes": window.stride(),
+            "distance": format!("{:#x}", window.distance()),
+        },
+        "limits": {
+            "media_bytes": settings.limits.media.unwrap_or(settings.profile.media_limit),
+            "streams": settings.profile.streams,
+            "events": settings.profile.events,
+            "notifies": settings.profile.notifies,
+        },
+        "settings": used,
+    });
+    Ok(value.to_string())
+}
+
+/// Counters of this process.
+///
+/// # Errors
+/// Bad settings.
+pub fn statistics() -> Result<String> {
+    let runtime = current()?;
+    let mut all = Counters::default();
+    let (mut failed, mut recovered) = (0, 0);
+    let mut devices = Vec::new();
+    for device in &runtime.devices {
+        let Some(store) = device.store() else { continue };
+        let counters = store.counters();
+        let (refused, cured) = store.failures();
+        (failed, recovered) = (failed + refused, recovered + cured);
+        all.add(&counters);
+        let usage = store.usage();
+        let mut row = describe(&counters);
+        row.insert("device".into(), json!(device.index()));
+        row.insert("normal_free_bytes".into(), json!(usage.normal_free));
+        row.insert("huge_free_bytes".into(), json!(usage.huge_free + usage.giant_free));
+        devices.push(Value::Object(row));
+    }
+    let mut host_row = Value::Null;
+    if let Some(host) = runtime.host.get() {
+        let store: &Store = host.store();
+        let counters = store.counters();
+        failed += store.failures().0;
+        all.add(&counters);
+        let (_, _, pinned) = host::pin_report(runtime);
+        let mut row = describe(&counters);
+        row.insert("locked_bytes".into(), json!(pinned.locked));
+        row.insert("unlocked_bytes".into(), json!(pinned.unlocked));
+        host_row = Value::Object(row);
+    }
+    let mut value = describe(&all);
+    value.insert("failed_allocations".into(), json!(failed));
+    value.insert("recovered_allocations".into(), json!(recovered));
+    value.insert("devices".into(), Value::Array(devices));
+    value.insert("host".into(), host_row);
+    Ok(Value::Object(value).to_string())
+}
+
+fn describe(counters: &Counters) -> Map<String, Value> {
+    let live = counters.live();
+    let families: Map<String, Value> = Family::ALL
+        .iter()
+        .zip(&counters.families)
+        .filter(|(_, tally)| tally.blocks != 0)
+        .map(|(family, tally)| {
+            (family.made_by().to_owned(), json!({"blocks": tally.blocks, "bytes": tally.bytes}))
+        })
+        .collect();
+    let mut row = Map::new();
+    row.insert("allocations".into(), json!(counters.allocations));
+    row.insert("frees".into(), json!(counters.frees));
+    row.insert("live_blocks".into(), json!(live.blocks));
+    row.insert("live_bytes".into(), json!(live.bytes));
+    row.insert("peak_bytes".into(), json!(counters.peak_bytes));
+    row.insert("families".into(), Value::Object(families));
+    row
+}
+
+impl Runtime {
+    /// Whether this product has a function, by its mask.
+    #[inline]
+    pub(crate) fn has(&self, mask: u8) -> bool {
+        self.settings.profile.is_in(mask)
+    }
+}
+
+/// Whether the running product has a function, by the mask of [`crate::profile::products_of`].
+///
+/// # Errors
+/// Bad settings.
+#[inline]
+pub fn product_has(mask: u8) -> Result<bool> {
+    Ok(current()?.has(mask))
+}
+
+/// The error of a function that the running product lacks.
+#[must_use]
+pub fn product_lacks(function: &'static str) -> crate::error::Error {
+    crate::memory::set::unsupported(function)
+}

@@ -1,0 +1,70 @@
+//! What the runtime says on standard error, by level (`CANNERY_LOG`). One line each.
+
+use std::fmt::Arguments;
+use std::io::Write as _;
+use std::sync::atomic::{AtomicU8, Ordering};
+
+use cannery_observe::Event;
+
+use crate::settings::Log;
+
+static LEVEL: AtomicU8 = AtomicU8::new(Log::Warn as u8);
+
+/// Sets the level; events are followed from `debug` on.
+pub(crate) fn set_level(level: Log) {
+    LEVEL.store(level as u8, Ordering::Relaxed);
+    if level >= Log::Debug {
+        cannery_observe::install(follow);
+    } else {
+        cannery_observe::uninstall();
+    }
+}
+
+fn say(level: Log, name: &str, text: Arguments<'_>) {
+    if LEVEL.load(Ordering::Relaxed) >= level as u8 {
+        // One write, so that lines of several threads do not mix. Nobody to tell when it fails.
+        let line = format!("cannery: {name}{text}\n");
+        let _ = std::io::stderr().write_all(line.as_bytes());
+    }
+}
+
+/// The set-up is wrong.
+pub(crate) fn error(text: Arguments<'_>) {
+    say(Log::Error, "error: ", text);
+}
+
+/// It works, but not as asked.
+pub(crate) fn warn(text: Arguments<'_>) {
+    say(Log::Warn, "warning: ", text);
+}
+
+/// What was chosen.
+pub(crate) fn info(text: Arguments<'_>) {
+    say(Log::Info, "", text);
+}
+
+fn follow(event: &Event) {
+    match event {
+        Event::Alloc { address, requested, charged, family, pages, device } => say(
+            Log::Debug,
+            "",
+            format_args!(
+                "{} {address:#x}: {requested} bytes, charged {charged} in {} pages, device {device}",
+                family.made_by(),
+                pages.name()
+            ),
+        ),
+        Event::Free { address, family } => {
+            say(Log::Debug, "", format_args!("{} {address:#x}", family.freed_by()));
+        }
+        Event::Copy { to, from, bytes } => {
+            say(Log::Trace, "", format_args!("copy {to:#x} <- {from:#x}: {bytes} bytes"));
+        }
+        Event::Fill { to, bytes } => {
+            say(Log::Trace, "", format_args!("fill {to:#x}: {bytes} bytes"));
+        }
+        Event::Refused { api, code } => {
+            say(Log::Debug, "", format_args!("{api} refused: {}", crate::error::code_name(*code)));
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! aclrtMemcpy.
+#![allow(unsafe_code)] // moves the bytes
+
+use cannery_abi as abi;
+use cannery_observe::{Event, emit};
+
+use super::locate::{self, Spot};
+use super::guard;
+use crate::error::{Error, Result};
+use crate::os;
+use crate::process::{Here, here};
+
+/// Copies `count` bytes at once and returns when they are there. The addresses decide the direction;
+/// `kind` must be one of 0 to 5 and is ignored otherwise. Waits for nothing that is queued.
+///
+/// # Errors
+/// In this order: 100000 for NULL and unknown kinds, 107000 for a count above `dest_max`, 107002
+/// without a context, 107000 for ranges that are not inside one block or need peer access, 207001
+/// when the host runs out of memory. Nothing is copied then.
+///
+/// # Safety
+/// Host ranges are mapped for the whole call, as in any C call.
+#[inline]
+pub unsafe fn memcpy(dst: u64, dest_max: u64, src: u64, count: u64, kind: i32) -> Result<()> {
+    if count == 0 {
+        return Ok(());
+    }
+    check_arguments(dst, dest_max, src, count, kind)?;
+    if dst == src {
+        return Ok(());
+    }
+    let here = here()?;
+    let (to, from) = ends(&here, dst, src, count)?;
+    // SAFETY: `ends` checked device ranges; host ranges per contract.
+    unsafe { os::copy::copy(to.at, from.at, count) };
+    emit(|| Event::Copy { to: dst, from: src, bytes: count });
+    Ok(())
+}
+
+#[inline]
+fn check_arguments(dst: u64, dest_max: u64, src: u64, count: u64, kind: i32) -> Result<()> {
+    if dst == 0 {
+        return Err(Error::null("dst"));
+    }
+    if src == 0 {
+        return Err(Error::null("src"));
+    }
+    if !(abi::ACL_MEMCPY_HOST_TO_HOST..=abi::ACL_MEMCPY_HOST_TO_BUF_TO_DEVICE).contains(&kind) {
+        return Err(bad_kind(kind));
+    }
+    if count > dest_max {
+        return Err(Error::rt_value("cnt", count, format!("a value in (0, {dest_max}] (destMax)")));
+    }
+    Ok(())
+}
+
+#[cold]
+fn bad_kind(kind: i32) -> Error {
+    Error::value("kind", kind, "must be in [0, 5] (aclrtMemcpyKind)").at("Memory copy type conversion")
+}
+
+/// Both ends of a copy, checked and ready to be touched.
+#[inline]
+pub(crate) fn ends(here: &Here, dst: u64, src: u64, count: u64) -> Result<(Spot, Spot)> {
+    let to = locate::range(here.runtime, "dst", dst, count)?;
+    let from = locate::range(here.runtime, "src", src, count)?;
+    if let (Some(a), Some(b)) = (from.device, to.device) {
+        here.runtime.check_peer_copy(a, b)?;
+    }
+    if to.device.is_some() {
+        guard::touch(to.at, count)?;
+    }
+    Ok((to, from))
+}

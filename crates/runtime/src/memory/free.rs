@@ -1,0 +1,51 @@
+//! aclrtFree and aclrtFreeWithDevSync.
+
+use cannery_observe::{Event, Family, emit};
+
+use super::locate;
+use crate::error::{Error, Result};
+use crate::process::{Runtime, current, here};
+
+/// aclrtFree: releases a block of aclrtMalloc, aclrtMallocCached, aclrtMallocAlign32 and their
+/// configured forms. Needs no context and waits for nothing.
+///
+/// # Errors
+/// 100000 for NULL; 107000 for everything that is not the first byte of such a block: host and media
+/// memory, interior, freed and foreign addresses. Nothing changes then.
+#[inline]
+pub fn free(address: u64) -> Result<()> {
+    if address == 0 {
+        return Err(Error::null("devPtr"));
+    }
+    release(current()?, address)
+}
+
+/// aclrtFreeWithDevSync: as [`free`], after everything queued on the device is done.
+///
+/// # Errors
+/// As [`free`], and 107002 without a context: the block stays.
+pub fn free_with_sync(address: u64) -> Result<()> {
+    if address == 0 {
+        return Err(Error::null("devPtr"));
+    }
+    release(here()?.runtime, address)
+}
+
+#[inline]
+fn release(runtime: &'static Runtime, address: u64) -> Result<()> {
+    let plain = |family: Family| !family.is_host() && !family.is_media();
+    let block = locate::exact(runtime, "devPtr", address, plain)?;
+    match block.store.free(address, block.found.place) {
+        Some(released) => {
+            emit(|| Event::Free { address, family: released.family });
+            Ok(())
+        }
+        None => Err(freed_meanwhile("devPtr", address)),
+    }
+}
+
+/// Two threads released one block at once; this one came second.
+#[cold]
+pub(crate) fn freed_meanwhile(param: &'static str, address: u64) -> Error {
+    Error::address(param, address, "another thread released this block at the same moment")
+}

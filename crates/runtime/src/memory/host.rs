@@ -1,0 +1,243 @@
+//! Manual chapter: host memory. aclrtMallocHost, aclrtMallocHostWithCfg, aclrtFreeHost,
+//! aclrtFreeHostWithDevSync.
+//!
+//! Host memory is real memory of this process, locked when limits allow, and kept for reuse. It
+//! survives device resets. In RC mode it is device memory: its bytes are charged to the device.
+
+use cannery_observe::{Event, Family, PageKind, emit};
+
+use super::config::{self, APP_MODULE, Attribute};
+use super::pins::{Pinned, Pins};
+use super::store::{Refusal, Request, Store, charge_of};
+use super::{free, guard, locate, malloc};
+use crate::error::{Error, Fault, Result, show_bytes};
+use crate::os::{self, map};
+use crate::process::{Here, Runtime, current, here};
+use crate::settings::Pin;
+
+const PAGE: u64 = 4096;
+/// Address space for host memory; halved until the system allows it.
+const ROOM: u64 = 1 << 40;
+const LEAST_ROOM: u64 = 256 << 20;
+
+/// The pinned memory of this process.
+pub(crate) struct HostMemory {
+    store: Store,
+}
+
+impl HostMemory {
+    fn open(runtime: &Runtime) -> std::io::Result<HostMemory> {
+        let mut bytes = ROOM;
+        if os::host::overcommit_mode() == 2 {
+            // Every byte of it counts against what the kernel promises.
+            bytes = (os::host::available_memory().unwrap_or(1 << 30) / 4).next_power_of_two();
+        }
+        let base = loop {
+            match map::reserve(None, bytes, map::Access::ReadWrite) {
+                Ok(base) => break base,
+                Err(error) if bytes <= LEAST_ROOM => return Err(error),
+                Err(_) => bytes /= 2,
+            }
+        };
+        let lowered = runtime.settings.limits.lock;
+        let limit = match (os::host::lock_limit(), lowered) {
+            (Some(a), Some(b)) => Some(a.min(b)),
+            (a, b) => a.or(b),
+        };
+        let pins = Pins::new(base, runtime.settings.pin, limit);
+        Ok(HostMemory { store: Store::for_host(base, bytes, pins)? })
+    }
+
+    pub(crate) fn store(&self) -> &Store {
+        &self.store
+    }
+
+    pub(crate) fn pinned(&self) -> Pinned {
+        self.store.pins().map(Pins::numbers).unwrap_or_default()
+    }
+}
+
+impl Runtime {
+    fn host_memory(&'static self) -> Result<&'static HostMemory> {
+        if let Some(host) = self.host.get() {
+            return Ok(host);
+        }
+        let opened = HostMemory::open(self).map_err(|error| {
+            Error::from(Fault::HostShortage {
+                asked: LEAST_ROOM,
+                cause: format!("no address space for host memory: {error}; raise ulimit -v"),
+            })
+        })?;
+        // Two threads may both have opened one; the second reservation is never touched.
+        Ok(self.host.get_or_init(|| opened))
+    }
+}
+
+/// aclrtMallocHost: `size` bytes of page-locked host memory, at a multiple of 64; from 4 KiB of size
+/// on at a page.
+///
+/// # Errors
+/// 100000 for no place and size 0; 107002 without a context; 107000 for sizes that wrap; 207001 when
+/// the host has not so much memory, or (CANNERY_PIN=strict) may not lock it.
+#[inline]
+pub fn malloc_host(out: Option<&mut u64>, size: u64) -> Result<()> {
+    let Some(out) = out else { return Err(Error::null("hostPtr")) };
+    if size == 0 {
+        return Err(Error::zero("size"));
+    }
+    let here = here()?;
+    *out = place(&here, size, Family::Host, APP_MODULE)?;
+    Ok(())
+}
+
+/// aclrtMallocHostWithCfg: as [`malloc_host`], with attributes (`None`: no configuration).
+///
+/// # Errors
+/// As [`malloc_host`]; 107000 for attributes that are not for host memory (found before the missing
+/// context); 207000 for the VA flag where the product lacks it.
+pub fn malloc_host_with_config(
+    out: Option<&mut u64>,
+    size: u64,
+    attributes: Option<&[Attribute]>,
+) -> Result<()> {
+    let Some(out) = out else { return Err(Error::null("ptr")) };
+    if size == 0 {
+        return Err(Error::zero("size"));
+    }
+    let module = match attributes {
+        Some(attributes) => {
+            config::for_host(current()?.settings.profile, attributes)?.module
+        }
+        None => APP_MODULE,
+    };
+    let here = here()?;
+    *out = place(&here, size, Family::HostWithCfg, module)?;
+    Ok(())
+}
+
+#[inline]
+fn place(here: &Here, size: u64, family: Family, module: u8) -> Result<u64> {
+    let Some(padded) = size.checked_next_multiple_of(32) else {
+        return Err(Error::rt_value("size", size, "a size that does not wrap when it is rounded up to 32"));
+    };
+    let store = here.runtime.host_memory()?.store();
+    // Whole pages for whatever is large enough, so that direct file I/O takes them.
+    let room = if size >= PAGE { padded.checked_next_multiple_of(PAGE).unwrap_or(padded) } else { padded };
+    let mut request = Request {
+        pages: PageKind::Normal,
+        size: padded,
+        requested: size,
+        room,
+        family,
+        module,
+    };
+    guard::commit(size)?;
+    if here.runtime.is_rc() {
+        charge_device(here, &mut request)?;
+    }
+    match store.alloc(&request) {
+        Ok(address) => {
+            emit(|| Event::Alloc {
+                address,
+                requested: size,
+                charged: charge_of(PageKind::Normal, padded),
+                family,
+                pages: PageKind::Normal,
+                device: -1,
+            });
+            Ok(address)
+        }
+        Err(refusal) => {
+            if here.runtime.is_rc() {
+                here.store()?.release_foreign(charge_of(PageKind::Normal, padded));
+            }
+            Err(refused(store, size, &refusal))
+        }
+    }
+}
+
+/// RC mode: the block is device memory in normal pages. Its module names the device, which gets the
+/// bytes back.
+fn charge_device(here: &Here, request: &mut Request) -> Result<()> {
+    let device = here.store()?;
+    request.module = here.device().index() as u8;
+    if request.size < 1 << 46 && device.charge_foreign(charge_of(PageKind::Normal, request.size)) {
+        return Ok(());
+    }
+    device.count_failure();
+    Err(malloc::shortage(here, device, request, false, &Refusal::Memory))
+}
+
+#[cold]
+fn refused(store: &Store, size: u64, refusal: &Refusal) -> Error {
+    store.count_failure();
+    let cause = match refusal {
+        Refusal::Memory | Refusal::Addresses => {
+            "the address space for host memory has no such run; release blocks with aclrtFreeHost".to_owned()
+        }
+        Refusal::Pinning(error) => {
+            let pins = store.pins();
+            let limit = pins.and_then(Pins::limit).map_or("none".to_owned(), show_bytes);
+            let locked = pins.map(Pins::numbers).unwrap_or_default().locked;
+            format!(
+                "the pages may not be locked: {error}; limit {limit}, locked now {}, needed {}; raise the \
+                 limit (ulimit -l, or memlock in limits.conf), or set CANNERY_PIN=auto",
+                show_bytes(locked),
+                show_bytes(size.next_multiple_of(1 << 16)),
+            )
+        }
+    };
+    Fault::HostShortage { asked: size, cause }.into()
+}
+
+/// aclrtFreeHost: releases a block of aclrtMallocHost or aclrtMallocHostWithCfg. Needs no context.
+///
+/// # Errors
+/// 100000 for NULL; 107000 for everything that is not the first byte of such a block. Nothing
+/// changes then.
+#[inline]
+pub fn free_host(address: u64) -> Result<()> {
+    if address == 0 {
+        return Err(Error::null("hostPtr"));
+    }
+    release(current()?, address)
+}
+
+/// aclrtFreeHostWithDevSync: as [`free_host`], after everything queued on the device is done.
+///
+/// # Errors
+/// As [`free_host`], and 107002 without a context: the block stays.
+pub fn free_host_with_sync(address: u64) -> Result<()> {
+    if address == 0 {
+        return Err(Error::null("hostPtr"));
+    }
+    release(here()?.runtime, address)
+}
+
+fn release(runtime: &'static Runtime, address: u64) -> Result<()> {
+    let block = locate::exact(runtime, "hostPtr", address, Family::is_host)?;
+    let Some(released) = block.store.free(address, block.found.place) else {
+        return Err(free::freed_meanwhile("hostPtr", address));
+    };
+    if runtime.is_rc() {
+        let device = runtime.devices.get(usize::from(block.found.owner.module));
+        if let Some(store) = device.and_then(|device| device.store()) {
+            store.release_foreign(charge_of(PageKind::Normal, block.found.size));
+        }
+    }
+    emit(|| Event::Free { address, family: released.family });
+    Ok(())
+}
+
+/// How pinning stands, for reports: mode, limit, locked bytes, bytes that could not be locked.
+pub(crate) fn pin_report(runtime: &Runtime) -> (Pin, Option<u64>, Pinned) {
+    let host = runtime.host.get();
+    let limit = match host.and_then(|host| host.store().pins()) {
+        Some(pins) => pins.limit(),
+        None => match (os::host::lock_limit(), runtime.settings.limits.lock) {
+            (Some(a), Some(b)) => Some(a.min(b)),
+            (a, b) => a.or(b),
+        },
+    };
+    (runtime.settings.pin, limit, host.map(HostMemory::pinned).unwrap_or_default())
+}

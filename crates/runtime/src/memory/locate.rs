@@ -1,0 +1,164 @@
+//! Where an address leads, and what is wrong with it when it leads nowhere.
+
+use cannery_heap::slab::Found;
+use cannery_observe::Family;
+
+use super::store::Store;
+use crate::error::{Error, Result, show_bytes};
+use crate::process::Runtime;
+
+/// First address that a program can have mapped, in practice and by the kernel's default.
+const LOWEST: u64 = 1 << 16;
+/// End of what user programs can map.
+const HIGHEST: u64 = 1 << 47;
+
+/// A range that may be touched.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Spot {
+    /// Device it belongs to; `None`: host memory.
+    pub(crate) device: Option<usize>,
+    /// Where the runtime touches it.
+    pub(crate) at: u64,
+}
+
+/// A live block, wherever it is.
+pub(crate) struct Block<'a> {
+    pub(crate) store: &'a Store,
+    /// `None`: host memory.
+    pub(crate) device: Option<usize>,
+    /// First byte.
+    pub(crate) start: u64,
+    pub(crate) found: Found,
+}
+
+impl Block<'_> {
+    pub(crate) fn family(&self) -> Family {
+        Family::from_number(self.found.owner.family)
+    }
+}
+
+/// The live block that holds `address`.
+#[inline]
+pub(crate) fn block(runtime: &Runtime, address: u64) -> Option<Block<'_>> {
+    if let Some(index) = runtime.window.device_of(address) {
+        let store = runtime.devices.get(index)?.store()?;
+        let (start, found) = store.find(address)?;
+        return Some(Block { store, device: Some(index), start, found });
+    }
+    let store = runtime.host.get()?.store();
+    let (start, found) = store.find(address)?;
+    Some(Block { store, device: None, start, found })
+}
+
+/// Checks that `bytes` bytes from `address` on may be touched: inside one device block, or host
+/// memory. Host memory of the program is taken at its word, like a pointer in any C call; numbers
+/// that cannot be host addresses are refused.
+#[inline]
+pub(crate) fn range(
+    runtime: &Runtime,
+    param: &'static str,
+    address: u64,
+    bytes: u64,
+) -> Result<Spot> {
+    if let Some(index) = runtime.window.device_of(address) {
+        let store = runtime.devices.get(index).and_then(|device| device.store());
+        if let Some((start, found)) = store.and_then(|store| store.find(address))
+            && address - start + bytes <= found.size
+        {
+            let at = address.wrapping_add(runtime.window.distance());
+            return Ok(Spot { device: Some(index), at });
+        }
+        return Err(bad_range(runtime, param, address, bytes));
+    }
+    let plausible = address >= LOWEST
+        && address.checked_add(bytes).is_some_and(|end| end <= HIGHEST)
+        && !runtime.window.contains(address);
+    if plausible {
+        Ok(Spot { device: None, at: address })
+    } else {
+        Err(bad_range(runtime, param, address, bytes))
+    }
+}
+
+#[cold]
+fn bad_range(runtime: &Runtime, param: &'static str, address: u64, bytes: u64) -> Error {
+    let Some(block) = block(runtime, address) else {
+        return Error::address(param, address, unknown_text(runtime, address));
+    };
+    let (start, size) = (block.start, block.found.size);
+    let over = address - start + bytes - size;
+    Error::address(
+        param,
+        address,
+        format!(
+            "the range of {bytes} bytes ends {over} bytes beyond its block: {} made {} at {start:#x} \
+             ({} with padding)",
+            block.family().made_by(),
+            show_bytes(block.found.requested),
+            show_bytes(size),
+        ),
+    )
+}
+
+/// What can be said about an address that is in no live block.
+#[cold]
+pub(crate) fn unknown_text(runtime: &Runtime, address: u64) -> String {
+    if runtime.window.device_of(address).is_some() {
+        if let Some(before) = address.checked_sub(1).and_then(|last| block(runtime, last)) {
+            return format!(
+                "one byte past the block of {} at {:#x}",
+                show_bytes(before.found.size),
+                before.start
+            );
+        }
+        return "a device address without a live block: never allocated, freed already, or taken \
+                back by a device reset"
+            .to_owned();
+    }
+    if runtime.window.contains(address) {
+        return "an address of the device window that belongs to no device".to_owned();
+    }
+    "not memory of this runtime (heap, stack or mapped memory of the program, or a wild pointer)"
+        .to_owned()
+}
+
+/// Finds the block that begins at `address` exactly, for a release by `by`. Families are told
+/// apart by `accepts`; whatever does not fit is explained.
+pub(crate) fn exact<'a>(
+    runtime: &'a Runtime,
+    param: &'static str,
+    address: u64,
+    accepts: impl Fn(Family) -> bool,
+) -> Result<Block<'a>> {
+    let Some(block) = block(runtime, address) else {
+        return Err(Error::address(param, address, unknown_text(runtime, address)));
+    };
+    let family = block.family();
+    if !accepts(family) {
+        let kind = if family.is_host() {
+            "pinned host memory"
+        } else if family.is_media() {
+            "media memory"
+        } else {
+            "device memory"
+        };
+        return Err(Error::address(
+            param,
+            address,
+            format!("{kind} made by {}; release it with {}", family.made_by(), family.freed_by()),
+        ));
+    }
+    if block.start != address {
+        return Err(Error::address(
+            param,
+            address,
+            format!(
+                "{} bytes inside the block of {} at {:#x}; pass its first byte",
+                address - block.start,
+                show_bytes(block.found.requested),
+                block.start
+            ),
+        ));
+    }
+    Ok(block)
+}

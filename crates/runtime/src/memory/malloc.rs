@@ -1,0 +1,289 @@
+//! aclrtMalloc, aclrtMallocAlign32, aclrtMallocCached, aclrtMallocWithCfg,
+//! aclrtMallocForTaskScheduler.
+
+use cannery_observe::{Event, Family, PageKind, emit};
+
+use super::config::{self, APP_MODULE, Attribute, Wishes};
+use super::policy::{self, Pages};
+use super::store::{Refusal, Request, Store, charge_of};
+use crate::error::{Error, Fault, OwnerShare, Result, Shortage};
+use crate::process::{Here, here};
+use crate::settings::Profile;
+use crate::thread;
+
+type Rule = fn(&Profile, i32, u64, u64) -> Result<Pages>;
+
+/// One of the allocation calls: what it is called, how it pads and which policies it knows.
+struct Call {
+    family: Family,
+    /// Operation that the texts name.
+    stage: Option<&'static str>,
+    /// Whether aclrtMalloc's padding is added.
+    padded: bool,
+    rule: Rule,
+}
+
+impl Call {
+    fn named(&self, error: Error) -> Error {
+        match self.stage {
+            Some(stage) => error.at(stage),
+            None => error,
+        }
+    }
+}
+
+/// aclrtMalloc: `size` bytes on the current device, padded to a multiple of 32 plus the product's
+/// tail, at a multiple of 64.
+///
+/// # Errors
+/// 100000 for no place, size 0 and sizes that wrap; 107002 without a context; 207000 for policies
+/// that the product lacks; 207001 when the pages run out. `out` stays as it was then.
+#[inline]
+pub fn malloc(out: Option<&mut u64>, size: u64, policy: i32) -> Result<()> {
+    const CALL: Call = Call {
+        family: Family::Malloc,
+        stage: Some("aclMallocMemInner"),
+        padded: true,
+        rule: policy::plain,
+    };
+    simple(&CALL, out, size, policy)
+}
+
+/// aclrtMallocAlign32: as [`malloc`], without the tail.
+///
+/// # Errors
+/// As [`malloc`].
+#[inline]
+pub fn malloc_align32(out: Option<&mut u64>, size: u64, policy: i32) -> Result<()> {
+    const CALL: Call = Call {
+        family: Family::Align32,
+        stage: Some("aclMallocMemInner"),
+        padded: false,
+        rule: policy::plain,
+    };
+    simple(&CALL, out, size, policy)
+}
+
+/// aclrtMallocCached: as [`malloc`]; the memory is coherent.
+///
+/// # Errors
+/// As [`malloc`].
+#[inline]
+pub fn malloc_cached(out: Option<&mut u64>, size: u64, policy: i32) -> Result<()> {
+    const CALL: Call =
+        Call { family: Family::Cached, stage: None, padded: true, rule: policy::cached };
+    simple(&CALL, out, size, policy)
+}
+
+/// aclrtMallocWithCfg: as [`malloc`] without the tail, with flags or-ed to the policy and
+/// attributes (`None`: no configuration).
+///
+/// # Errors
+/// As [`malloc`]; 107000 for attributes that are not for device memory, or name another device.
+pub fn malloc_with_config(
+    out: Option<&mut u64>,
+    size: u64,
+    policy: i32,
+    attributes: Option<&[Attribute]>,
+) -> Result<()> {
+    const CALL: Call = Call {
+        family: Family::WithCfg,
+        stage: Some("aclrtMallocInnerWithCfg"),
+        padded: false,
+        rule: policy::with_config,
+    };
+    configured(&CALL, out, size, policy, attributes)
+}
+
+/// aclrtMallocForTaskScheduler: as [`malloc_with_config`].
+///
+/// # Errors
+/// As [`malloc_with_config`].
+pub fn malloc_for_task_scheduler(
+    out: Option<&mut u64>,
+    size: u64,
+    policy: i32,
+    attributes: Option<&[Attribute]>,
+) -> Result<()> {
+    const CALL: Call = Call {
+        family: Family::TaskScheduler,
+        stage: None,
+        padded: false,
+        rule: policy::with_config,
+    };
+    configured(&CALL, out, size, policy, attributes)
+}
+
+#[inline]
+fn simple(call: &Call, out: Option<&mut u64>, size: u64, policy: i32) -> Result<()> {
+    let Some(out) = out else { return Err(call.named(Error::null("devPtr"))) };
+    let worst = if call.padded { 64 } else { 32 };
+    check_size(call, size, worst)?;
+    let here = here()?;
+    *out = place(call, &here, size, policy, APP_MODULE)?;
+    Ok(())
+}
+
+fn configured(
+    call: &Call,
+    out: Option<&mut u64>,
+    size: u64,
+    policy: i32,
+    attributes: Option<&[Attribute]>,
+) -> Result<()> {
+    let Some(out) = out else { return Err(call.named(Error::null("devPtr"))) };
+    check_size(call, size, 32)?;
+    let Wishes { module, device, .. } = match attributes {
+        Some(attributes) => config::for_device(attributes)?,
+        None => Wishes::default(),
+    };
+    let here = here()?;
+    let current = here.device().index() as u32;
+    if let Some(device) = device
+        && device != current
+    {
+        return Err(Error::rt_value(
+            "cfg->attrs[].value.deviceId",
+            device,
+            format!("the current device, {current}; leave the attribute out"),
+        ));
+    }
+    *out = place(call, &here, size, policy, module)?;
+    Ok(())
+}
+
+#[inline]
+fn check_size(call: &Call, size: u64, worst: u64) -> Result<()> {
+    if size == 0 {
+        return Err(call.named(Error::zero("size")));
+    }
+    if size.checked_add(worst).is_none() {
+        return Err(call.named(too_large(size, worst)));
+    }
+    Ok(())
+}
+
+#[cold]
+fn too_large(size: u64, worst: u64) -> Error {
+    Error::cause("size", size, format!("wraps when it is padded by up to {worst} bytes"))
+}
+
+#[inline]
+fn place(call: &Call, here: &Here, size: u64, policy: i32, module: u8) -> Result<u64> {
+    let profile = here.runtime.settings.profile;
+    let aligned = size.next_multiple_of(32);
+    let tail = if call.padded { profile.malloc_padding } else { 0 };
+    let pages = (call.rule)(profile, policy, size, aligned + tail)?;
+    // No tail behind 1 GiB pages, on any product.
+    let padded = if pages.kind == PageKind::Giant { aligned } else { aligned + tail };
+    let mut request = Request {
+        pages: pages.kind,
+        size: padded,
+        requested: size,
+        room: padded,
+        family: call.family,
+        module,
+    };
+    let store = here.store()?;
+    let mut result = store.alloc(&request);
+    if pages.or_normal && result.is_err() {
+        request.pages = PageKind::Normal;
+        result = store.alloc(&request);
+    }
+    match result {
+        Ok(address) => {
+            if thread::recovered(size) {
+                store.count_recovery();
+            }
+            emit(|| Event::Alloc {
+                address,
+                requested: size,
+                charged: charge_of(request.pages, padded),
+                family: call.family,
+                pages: request.pages,
+                device: here.device().index() as i32,
+            });
+            Ok(address)
+        }
+        Err(refusal) => Err(refused(here, store, &request, &pages, &refusal)),
+    }
+}
+
+#[cold]
+fn refused(here: &Here, store: &Store, request: &Request, pages: &Pages, refusal: &Refusal) -> Error {
+    store.count_failure();
+    thread::note_failed(request.requested);
+    shortage(here, store, request, pages.or_normal, refusal)
+}
+
+/// The whole story of a shortage. Reads every number in one moment per pool.
+pub(crate) fn shortage(
+    here: &Here,
+    store: &Store,
+    request: &Request,
+    tried_both: bool,
+    refusal: &Refusal,
+) -> Error {
+    let largest = store.largest(request.pages);
+    let usage = store.usage();
+    let (free, total, other_free) = match request.pages {
+        PageKind::Normal => (usage.normal_free, usage.normal_total, usage.huge_free),
+        PageKind::Huge => (usage.huge_free, usage.huge_total, usage.normal_free),
+        PageKind::Giant => (
+            (usage.huge_free + usage.giant_free) >> 30 << 30,
+            (usage.huge_total + usage.giant_total) >> 30 << 30,
+            usage.normal_free,
+        ),
+    };
+    let rounded = charge_saturating(request.pages, request.size);
+    let next = if matches!(refusal, Refusal::Addresses) {
+        "the memory is there, but its addresses are in pieces; release neighbouring blocks, or allocate \
+         large blocks first"
+            .to_owned()
+    } else if rounded > usage.normal_total.max(usage.huge_total + usage.giant_total) {
+        "no device of this profile holds so much in one pool; ask for less, or choose a larger card \
+         (CANNERY_PROFILE, CANNERY_HBM_BYTES)"
+            .to_owned()
+    } else if !tried_both && request.pages == PageKind::Huge && usage.normal_free >= request.size {
+        "ACL_MEM_MALLOC_HUGE_FIRST (0) would succeed with normal pages".to_owned()
+    } else if !tried_both && request.pages == PageKind::Normal && usage.huge_free >= rounded.next_multiple_of(2 << 20) {
+        "ACL_MEM_MALLOC_HUGE_ONLY (1) would succeed".to_owned()
+    } else {
+        "release memory (aclrtFree) and try again, or choose a larger card (CANNERY_HBM_BYTES)".to_owned()
+    };
+    Fault::Shortage(Box::new(Shortage {
+        device: here.device().index() as u32,
+        asked: request.requested,
+        rounded,
+        pages: request.pages,
+        free,
+        total,
+        largest,
+        other_free,
+        owners: owners(store),
+        next,
+    }))
+    .into()
+}
+
+fn charge_saturating(pages: PageKind, size: u64) -> u64 {
+    if size > u64::MAX - (1 << 31) { size } else { charge_of(pages, size) }
+}
+
+/// Owners of device memory in this process, largest first.
+fn owners(store: &Store) -> Vec<OwnerShare> {
+    let counters = store.counters();
+    let mut owners: Vec<OwnerShare> = Family::ALL
+        .iter()
+        .zip(&counters.families)
+        .filter(|(_, tally)| tally.blocks > 0)
+        .map(|(family, tally)| OwnerShare {
+            name: family.made_by().to_owned(),
+            blocks: tally.blocks.unsigned_abs(),
+            bytes: tally.bytes.unsigned_abs(),
+        })
+        .collect();
+    owners.sort_by_key(|owner| std::cmp::Reverse(owner.bytes));
+    owners.truncate(5);
+    owners
+}

@@ -1,0 +1,36 @@
+//! Manual chapter: memory management. Glossary:
+//!
+//! * **block**: what one allocation call hands out. It *owns* its padded size; the bytes behind the
+//!   requested size are its tail.
+//! * **charge**: what a block costs: whole pages in the huge and giant pools, the padded size
+//!   rounded up to 64 bytes in the normal pool. Free plus charged is the pool, to the byte.
+//! * **store**: the memory of one device, or the pinned memory of the host.
+//! * **arena**: the part of a store that one thread (of every sixteen) uses; one lock, uncontended.
+//! * **credit**: bytes an arena may charge without asking the store. Credit counts as free.
+//!
+//! Lock order: purge, arenas in ascending order, back, central. No lock is held while the kernel
+//! gives or takes pages, except for the first pinning of a range.
+//!
+//! Price of the levels: a hit in the arena is one lock, one list, one record; a miss takes slices
+//! from the store's range allocator (one more lock); a shortage locks every arena, once, before it
+//! is reported.
+
+pub(crate) mod arena;
+pub mod batch;
+pub mod cache;
+pub mod config;
+pub mod copy;
+pub mod copy2d;
+pub mod descriptor;
+pub mod free;
+pub(crate) mod guard;
+pub mod host;
+pub(crate) mod janitor;
+pub(crate) mod locate;
+pub mod malloc;
+pub mod media;
+pub(crate) mod pins;
+pub(crate) mod policy;
+pub mod query;
+pub mod set;
+pub(crate) mod store;

@@ -1,0 +1,101 @@
+//! aclrtMemset and aclrtMemsetD32.
+#![allow(unsafe_code)] // sets the bytes
+
+use cannery_observe::{Event, emit};
+
+use super::{guard, locate};
+use crate::error::{Error, Fault, Result};
+use crate::os;
+use crate::process::here;
+
+/// aclrtMemset: sets `count` bytes to the low byte of `value` at once.
+///
+/// # Errors
+/// 100000 for NULL; 107002 without a context; 107000 for a count above `max`, or a range that is not
+/// inside one block; 207001 when the host runs out of memory. Nothing is set then.
+///
+/// # Safety
+/// Host ranges are mapped writable for the whole call, as in any C call.
+#[inline]
+pub unsafe fn memset(address: u64, max: u64, value: i32, count: u64) -> Result<()> {
+    if count == 0 {
+        return Ok(());
+    }
+    if address == 0 {
+        return Err(Error::null("devPtr"));
+    }
+    let here = here()?;
+    if count > max {
+        return Err(Error::rt_value("count", count, format!("a value in (0, {max}] (maxCount)")));
+    }
+    let spot = locate::range(here.runtime, "devPtr", address, count)?;
+    if spot.device.is_some() {
+        guard::touch(spot.at, count)?;
+    }
+    // SAFETY: a device range was checked; a host range per contract. Only the low byte counts.
+    unsafe { os::copy::fill(spot.at, value as u8, count) };
+    emit(|| Event::Fill { to: address, bytes: count });
+    Ok(())
+}
+
+/// aclrtMemsetD32: sets `count` 32-bit words to `value` at once.
+///
+/// # Errors
+/// 100000 for NULL, addresses that are no multiple of 4, memory that this runtime did not make, and a
+/// count that does not fit `size` bytes (its product may wrap, as in the reference); 107002 without a
+/// context; 107000 for a range outside of its block.
+pub fn memset_d32(address: u64, size: u64, value: u32, count: u64, supported: bool) -> Result<()> {
+    if count == 0 {
+        return Ok(());
+    }
+    if address == 0 {
+        return Err(Error::null("ptr"));
+    }
+    if !address.is_multiple_of(4) {
+        return Err(Error::cause("ptr", format!("{address:#x}"), "must be a multiple of 4"));
+    }
+    if size < count.wrapping_mul(4) {
+        return Err(Error::cause(
+            "N",
+            count,
+            format!("so many 32-bit words do not fit memSize ({size} bytes)"),
+        ));
+    }
+    if !supported {
+        return Err(unsupported("aclrtMemsetD32"));
+    }
+    let here = here()?;
+    let Some(block) = locate::block(here.runtime, address) else {
+        let cause = format!("memory of aclrtMalloc or aclrtMallocHost is needed: {}",
+            locate::unknown_text(here.runtime, address));
+        return Err(Error::cause("ptr", format!("{address:#x}"), cause));
+    };
+    let left = block.found.size - (address - block.start);
+    let Some(bytes) = count.checked_mul(4).filter(|bytes| *bytes <= left) else {
+        return Err(Error::rt_value(
+            "N",
+            count,
+            format!("at most {} words, which is where the block ends", left / 4),
+        ));
+    };
+    let spot = locate::range(here.runtime, "ptr", address, bytes)?;
+    if spot.device.is_some() {
+        guard::touch(spot.at, bytes)?;
+    }
+    // SAFETY: inside a live block of this runtime, at a multiple of 4.
+    unsafe { os::copy::fill_words(spot.at, value, count) };
+    emit(|| Event::Fill { to: address, bytes });
+    Ok(())
+}
+
+/// The function does not exist on this product. For functions whose checks come first.
+pub(crate) fn unsupported(function: &'static str) -> Error {
+    let product = crate::process::running().map_or("this", |runtime| runtime.settings.profile.name);
+    Fault::Unsupported {
+        cause: format!(
+            "profile {product} lacks {function}; these have it: {}",
+            crate::settings::profile::products_with(function)
+        ),
+    }
+    .into()
+}

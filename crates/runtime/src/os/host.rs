@@ -1,0 +1,109 @@
+//! What this machine and this process have.
+
+use std::fs;
+
+/// Process id, asked of the kernel (a cached one would be wrong after a fork).
+pub(crate) fn pid() -> i32 {
+    // SAFETY: no arguments, cannot fail.
+    unsafe { libc::getpid() }
+}
+
+/// Memory that could be used without swapping: the smaller of what the system and the control
+/// group leave, in bytes.
+pub(crate) fn available_memory() -> Option<u64> {
+    let system = meminfo("MemAvailable:");
+    match (system, cgroup_headroom()) {
+        (Some(a), Some(b)) => Some(a.min(b)),
+        (a, b) => a.or(b),
+    }
+}
+
+/// Installed memory in bytes.
+pub(crate) fn total_memory() -> Option<u64> {
+    meminfo("MemTotal:")
+}
+
+fn meminfo(key: &str) -> Option<u64> {
+    let text = fs::read_to_string("/proc/meminfo").ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix(key))?;
+    let kib: u64 = line.trim().trim_end_matches(" kB").trim().parse().ok()?;
+    Some(kib * 1024)
+}
+
+fn cgroup_headroom() -> Option<u64> {
+    let read = |path: String| fs::read_to_string(path).ok()?.trim().parse::<u64>().ok();
+    let list = fs::read_to_string("/proc/self/cgroup").ok()?;
+    let mut best: Option<u64> = None;
+    for line in list.lines() {
+        let mut parts = line.splitn(3, ':');
+        let (id, controllers, path) = (parts.next()?, parts.next()?, parts.next()?);
+        let (dir, limit, used) = if id == "0" {
+            (format!("/sys/fs/cgroup{path}"), "memory.max", "memory.current")
+        } else if controllers.split(',').any(|c| c == "memory") {
+            let dir = format!("/sys/fs/cgroup/memory{path}");
+            (dir, "memory.limit_in_bytes", "memory.usage_in_bytes")
+        } else {
+            continue;
+        };
+        // The limit of every ancestor binds too.
+        let mut at = dir.as_str();
+        while at.starts_with("/sys/fs/cgroup") {
+            if let (Some(limit), Some(used)) =
+                (read(format!("{at}/{limit}")), read(format!("{at}/{used}")))
+            {
+                let left = limit.saturating_sub(used);
+                best = Some(best.map_or(left, |b| b.min(left)));
+            }
+            match at.rfind('/') {
+                Some(cut) if cut > 0 => at = &at[..cut],
+                _ => break,
+            }
+        }
+    }
+    best
+}
+
+/// Bytes that this process may lock into memory; `None` when nothing limits it.
+pub(crate) fn lock_limit() -> Option<u64> {
+    if may_lock_without_limit() {
+        return None;
+    }
+    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: `limit` is a valid place for the answer.
+    let code = unsafe { libc::getrlimit(libc::RLIMIT_MEMLOCK, &raw mut limit) };
+    (code == 0 && limit.rlim_cur != libc::RLIM_INFINITY).then_some(limit.rlim_cur)
+}
+
+/// CAP_IPC_LOCK in the effective set.
+fn may_lock_without_limit() -> bool {
+    const CAP_IPC_LOCK: u32 = 14;
+    let Ok(text) = fs::read_to_string("/proc/self/status") else { return false };
+    text.lines()
+        .find_map(|line| line.strip_prefix("CapEff:"))
+        .and_then(|hex| u64::from_str_radix(hex.trim(), 16).ok())
+        .is_some_and(|set| set >> CAP_IPC_LOCK & 1 == 1)
+}
+
+/// Kernel's rule about promised memory: 2 refuses to promise more than there is.
+pub(crate) fn overcommit_mode() -> u32 {
+    fs::read_to_string("/proc/sys/vm/overcommit_memory")
+        .ok()
+        .and_then(|text| text.trim().parse().ok())
+        .unwrap_or(0)
+}
+
+/// Name of the calling thread, for texts.
+pub(crate) fn thread_name() -> String {
+    let mut name = [0 as libc::c_char; 16];
+    // SAFETY: PR_GET_NAME writes at most 16 bytes including the end.
+    unsafe { libc::prctl(libc::PR_GET_NAME, name.as_mut_ptr()) };
+    let bytes: Vec<u8> =
+        name.iter().take_while(|c| **c != 0).map(|c| c.cast_unsigned()).collect();
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// Kernel id of the calling thread.
+pub(crate) fn thread_id() -> i32 {
+    // SAFETY: no arguments, cannot fail.
+    unsafe { libc::gettid() }
+}

@@ -1,0 +1,21 @@
+//! Every system call of the runtime, and nothing else.
+//!
+//! * [`map`]: address space: reserve, make usable, give pages back, lock them.
+//! * [`host`]: what this machine has: memory, limits, process ids.
+//! * [`canary`]: one page that tells a forked child from its parent.
+#![allow(unsafe_code)] // system calls and raw memory: the reason why this module exists
+
+pub(crate) mod canary;
+pub(crate) mod copy;
+pub(crate) mod host;
+pub(crate) mod map;
+pub(crate) mod thread;
+
+use std::sync::atomic::{AtomicPtr, Ordering};
+
+/// What a pointer to something that is never freed points to.
+#[inline]
+pub(crate) fn published<T: Sync>(place: &AtomicPtr<T>) -> Option<&'static T> {
+    // SAFETY: such places are only ever set to null or to leaked boxes (see their uses).
+    unsafe { place.load(Ordering::Acquire).as_ref() }
+}

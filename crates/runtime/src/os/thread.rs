@@ -1,0 +1,42 @@
+//! Threads of the runtime.
+
+use std::sync::atomic::{AtomicPtr, Ordering};
+use std::thread::Thread;
+
+/// Starts a thread that takes no signals of the program. False when there is none to be had.
+pub(crate) fn spawn_quiet(name: &str, run: fn()) -> bool {
+    let mut all = std::mem::MaybeUninit::<libc::sigset_t>::uninit();
+    let mut before = std::mem::MaybeUninit::<libc::sigset_t>::uninit();
+    // SAFETY: both sets are places for the calls to write to; the first is filled before its use.
+    unsafe {
+        libc::sigfillset(all.as_mut_ptr());
+        libc::pthread_sigmask(libc::SIG_SETMASK, all.as_ptr(), before.as_mut_ptr());
+    }
+    let started = std::thread::Builder::new()
+        .name(name.to_owned())
+        .stack_size(128 << 10)
+        .spawn(move || {
+            // A panic here must not take the program down.
+            let _ = std::panic::catch_unwind(run);
+        })
+        .is_ok();
+    // SAFETY: `before` was written by the call above.
+    unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, before.as_ptr(), std::ptr::null_mut()) };
+    started
+}
+
+/// Makes the calling thread the one that [`unpark`] wakes.
+pub(crate) fn publish_current(place: &AtomicPtr<Thread>) {
+    let thread = Box::into_raw(Box::new(std::thread::current()));
+    // The old one is leaked: somebody may be reading it.
+    place.store(thread, Ordering::Release);
+}
+
+/// Wakes the published thread, if there is one.
+pub(crate) fn unpark(place: &AtomicPtr<Thread>) {
+    let thread = place.load(Ordering::Acquire);
+    // SAFETY: published by `publish_current` and never freed.
+    if let Some(thread) = unsafe { thread.as_ref() } {
+        thread.unpark();
+    }
+}

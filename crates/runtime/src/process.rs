@@ -1,0 +1,237 @@
+//! The runtime of this process: started once, on the first call that needs it, and again in a
+//! forked child only when aclInit asks for it.
+
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicI32, AtomicPtr, AtomicU32, AtomicU64, Ordering};
+
+use crate::context::{Context, Contexts};
+use crate::device::Device;
+use crate::error::{Error, Fault, Result};
+use crate::init::Init;
+use crate::memory::host::HostMemory;
+use crate::memory::store::Store;
+use crate::os::{canary, host};
+use crate::settings::{Mode, Settings};
+use crate::thread;
+use crate::window::Window;
+
+/// Everything that belongs to one start. Never freed: calls may be under way in other threads, and
+/// it must outlive every static destructor of the program.
+pub struct Runtime {
+    epoch: u32,
+    pub(crate) settings: Settings,
+    pub(crate) window: Window,
+    pub(crate) devices: Vec<Device>,
+    /// Why there are no devices, when the visible list is at fault.
+    pub(crate) no_devices: Option<String>,
+    pub(crate) contexts: Contexts,
+    pub(crate) host: OnceLock<HostMemory>,
+    pub(crate) init: Init,
+    /// Set implicitly for threads without a binding; -1: none.
+    pub(crate) default_device: AtomicI32,
+    /// Bytes of media memory, as charged.
+    pub(crate) media_used: AtomicU64,
+}
+
+static CURRENT: AtomicPtr<Runtime> = AtomicPtr::new(std::ptr::null_mut());
+static EPOCH: AtomicU32 = AtomicU32::new(0);
+/// Process id of whoever is starting the runtime; 0: nobody. A lock that a forked child can see
+/// through: an id that is not its own stands for a thread that does not exist here.
+static STARTING: AtomicI32 = AtomicI32::new(0);
+
+/// Who calls: the runtime and the context bound to the thread.
+#[derive(Clone, Copy)]
+pub(crate) struct Here {
+    pub(crate) runtime: &'static Runtime,
+    pub(crate) context: &'static Context,
+}
+
+impl Here {
+    #[inline]
+    pub(crate) fn device(&self) -> &'static Device {
+        &self.runtime.devices[self.context.device_index()]
+    }
+
+    #[inline]
+    pub(crate) fn store(&self) -> Result<&'static Store> {
+        self.device().store().ok_or_else(|| no_context(self.runtime))
+    }
+}
+
+#[inline]
+fn published() -> Option<&'static Runtime> {
+    crate::os::published(&CURRENT)
+}
+
+/// The runtime if it runs in this very process.
+#[inline]
+pub(crate) fn running() -> Option<&'static Runtime> {
+    published().filter(|runtime| canary::epoch() == runtime.epoch)
+}
+
+/// Whether this process was forked from one that had started the runtime, and has none of its own.
+pub(crate) fn is_forked() -> bool {
+    published().is_some_and(|runtime| canary::epoch() != runtime.epoch)
+}
+
+/// The runtime, started when it is not.
+#[inline]
+pub(crate) fn current() -> Result<&'static Runtime> {
+    match running() {
+        Some(runtime) => Ok(runtime),
+        None => start_or_refuse(),
+    }
+}
+
+#[cold]
+fn start_or_refuse() -> Result<&'static Runtime> {
+    if is_forked() {
+        return Err(Fault::Forked.into());
+    }
+    start(&BTreeMap::new())
+}
+
+/// Starts the runtime with the settings of the environment and of `file`. In a forked child it
+/// starts afresh. Returns the running one when there is one.
+pub(crate) fn start(file: &BTreeMap<String, String>) -> Result<&'static Runtime> {
+    let me = host::pid();
+    loop {
+        match STARTING.compare_exchange(0, me, Ordering::Acquire, Ordering::Relaxed) {
+            Ok(_) => break,
+            Err(holder) if holder != me => {
+                let taken = STARTING.compare_exchange(holder, me, Ordering::Acquire, Ordering::Relaxed);
+                if taken.is_ok() {
+                    break;
+                }
+            }
+            Err(_) => std::thread::yield_now(),
+        }
+    }
+    let result = match running() {
+        Some(runtime) => Ok(runtime),
+        None => start_locked(file),
+    };
+    STARTING.store(0, Ordering::Release);
+    if let Err(error) = &result {
+        let mut text = String::new();
+        error.fault().explain(&mut text);
+        crate::log::error(format_args!("{text}"));
+    }
+    result
+}
+
+fn start_locked(file: &BTreeMap<String, String>) -> Result<&'static Runtime> {
+    let settings = Settings::load(file).map_err(Fault::Setting)?;
+    crate::log::set_level(settings.log);
+    if published().is_some() {
+        crate::memory::janitor::forget();
+    }
+    let window = Window::open(&settings)?;
+    if window.moved() {
+        crate::log::warn(format_args!(
+            "the device window is at {:#x} instead of its usual place, {} GiB a device",
+            window.base(),
+            window.stride() >> 30
+        ));
+    }
+    let list = std::env::var("ASCEND_RT_VISIBLE_DEVICES").ok();
+    let (ids, no_devices) = match crate::visible::parse(list.as_deref(), settings.devices) {
+        Ok(ids) => (ids, None),
+        Err(text) => (Vec::new(), Some(text)),
+    };
+    let devices = ids.iter().enumerate().map(|(index, id)| Device::new(index, *id)).collect();
+    let epoch = EPOCH.fetch_add(1, Ordering::Relaxed) + 1;
+    let runtime: &'static Runtime = Box::leak(Box::new(Runtime {
+        epoch,
+        window,
+        devices,
+        no_devices,
+        contexts: Contexts::default(),
+        host: OnceLock::new(),
+        init: Init::default(),
+        default_device: AtomicI32::new(-1),
+        media_used: AtomicU64::new(0),
+        settings,
+    }));
+    crate::log::info(format_args!("{}", runtime.banner()));
+    CURRENT.store(std::ptr::from_ref(runtime).cast_mut(), Ordering::Release);
+    canary::set(epoch);
+    Ok(runtime)
+}
+
+/// The runtime and the thread's context.
+#[inline]
+pub(crate) fn here() -> Result<Here> {
+    let runtime = current()?;
+    match thread::bound(runtime.epoch) {
+        Some(context) => Ok(Here { runtime, context }),
+        None => runtime.bind_default(),
+    }
+}
+
+#[cold]
+pub(crate) fn no_context(runtime: &Runtime) -> Error {
+    let mut cause = String::new();
+    if let Some(earlier) = crate::error::setup_failure() {
+        cause.push_str(&earlier);
+        cause.push_str("; therefore: ");
+    }
+    let (name, id) = (host::thread_name(), host::thread_id());
+    if thread::lost_binding(runtime.epoch) {
+        cause.push_str(&format!(
+            "the context of this thread ({name}, id {id}) is gone: it was destroyed, or its device was \
+             reset; call aclrtSetDevice or aclrtSetCurrentContext in this thread again"
+        ));
+    } else {
+        cause.push_str(&format!(
+            "this thread ({name}, id {id}) has no device; call aclrtSetDevice or \
+             aclrtSetCurrentContext in it (a device chosen in another thread does not carry over)"
+        ));
+    }
+    Fault::NoContext { cause }.into()
+}
+
+impl Runtime {
+    pub(crate) fn epoch(&self) -> u32 {
+        self.epoch
+    }
+
+    /// Every store that has idle memory to give back.
+    pub(crate) fn stores(&self) -> impl Iterator<Item = &Store> {
+        let devices = self.devices.iter().filter_map(Device::store);
+        devices.chain(self.host.get().map(HostMemory::store))
+    }
+
+    pub(crate) fn is_rc(&self) -> bool {
+        self.settings.mode == Mode::Rc
+    }
+
+    #[cold]
+    fn bind_default(&'static self) -> Result<Here> {
+        let device = self.default_device.load(Ordering::Acquire);
+        if device < 0 || thread::lost_binding(self.epoch) {
+            return Err(no_context(self));
+        }
+        let context = self.bind_implicitly(device)?;
+        Ok(Here { runtime: self, context })
+    }
+
+    /// One line that names what was chosen.
+    #[must_use]
+    pub fn banner(&self) -> String {
+        let memory = self.window.memory();
+        let capacity = if memory.known {
+            crate::error::show_bytes(memory.capacity)
+        } else {
+            "unknown capacity".to_owned()
+        };
+        format!(
+            "profile {} ({}), mode {}, {} device(s) of {capacity}",
+            self.settings.profile.name,
+            self.settings.soc.name,
+            self.settings.mode.name(),
+            self.devices.len(),
+        )
+    }
+}
