@@ -57,7 +57,8 @@ impl<const PROBES: usize> Allocator for RangeHeap<PROBES> {
 
     #[inline]
     fn free(&mut self, id: NodeId) {
-        black_box(RangeHeap::free(self, id));
+        let freed = RangeHeap::free(self, id).expect("held");
+        black_box(freed.len);
     }
 }
 
@@ -168,7 +169,32 @@ struct Subject<A: Allocator> {
     at: usize,
     pairs: Vec<f64>,
     hot: Vec<f64>,
-    singles: Vec<u32>,
+    singles: Histogram,
+}
+
+/// Counts of durations, by nanosecond. Never grows: a list of them would fault in
+/// a page every thousand entries, just often enough to be the p99.9.
+struct Histogram(Box<[u32; 1 << 15]>);
+
+impl Histogram {
+    fn new() -> Self {
+        Self(Box::new([0; 1 << 15]))
+    }
+
+    fn add(&mut self, nanos: u128) {
+        self.0[(nanos as usize).min(self.0.len() - 1)] += 1;
+    }
+
+    fn quantile(&self, share: f64) -> f64 {
+        let total: u32 = self.0.iter().sum();
+        let mut left = (f64::from(total) * share) as u32;
+        let at = self.0.iter().position(|&count| {
+            let here = left < count;
+            left = left.saturating_sub(count);
+            here
+        });
+        at.unwrap_or(self.0.len()) as f64
+    }
 }
 
 impl<A: Allocator> Subject<A> {
@@ -180,7 +206,7 @@ impl<A: Allocator> Subject<A> {
             .collect();
         let step = |_| (rng.random_range(0..live) as u32, random_units(&mut rng));
         let steps = (0..ROUND * 16).map(step).collect();
-        let (pairs, hot, singles) = (Vec::new(), Vec::new(), Vec::new());
+        let (pairs, hot, singles) = (Vec::new(), Vec::new(), Histogram::new());
         Self {
             allocator,
             held,
@@ -219,11 +245,11 @@ impl<A: Allocator> Row for Subject<A> {
         self.pairs
             .push(begin.elapsed().as_nanos() as f64 / ROUND as f64);
 
-        let mut singles = std::mem::take(&mut self.singles);
+        let mut singles = std::mem::replace(&mut self.singles, Histogram::new());
         let mut last = Instant::now();
         self.run(|| {
             let now = Instant::now();
-            singles.push((now - last).as_nanos() as u32);
+            singles.add((now - last).as_nanos());
             last = now;
         });
         self.singles = singles;
@@ -240,8 +266,7 @@ impl<A: Allocator> Row for Subject<A> {
     fn figures(&mut self) -> [f64; 4] {
         self.pairs.sort_by(f64::total_cmp);
         self.hot.sort_by(f64::total_cmp);
-        self.singles.sort_unstable();
-        let tail = f64::from(self.singles[self.singles.len() * 999 / 1_000]);
+        let tail = self.singles.quantile(0.999);
         let middle = |all: &[f64]| all[all.len() / 2];
         [middle(&self.pairs), self.pairs[0], tail, middle(&self.hot)]
     }
@@ -249,18 +274,14 @@ impl<A: Allocator> Row for Subject<A> {
 
 /// The clock alone: its price, and the tail that the machine itself has.
 fn clock() -> (f64, f64) {
-    let mut gaps = Vec::new();
+    let mut gaps = Histogram::new();
     let mut last = Instant::now();
     for _ in 0..1 << 20 {
         let now = Instant::now();
-        gaps.push((now - last).as_nanos() as u32);
+        gaps.add((now - last).as_nanos());
         last = now;
     }
-    gaps.sort_unstable();
-    (
-        f64::from(gaps[gaps.len() / 2]),
-        f64::from(gaps[gaps.len() * 999 / 1_000]),
-    )
+    (gaps.quantile(0.5), gaps.quantile(0.999))
 }
 
 fn rows<A: Allocator + 'static>(name: &'static str) -> (&'static str, Vec<Box<dyn Row>>) {
