@@ -3,7 +3,7 @@
 
 The library must export every name of the interface, or programs that bind all names at
 load time cannot start. A name counts as built when a file below crates/ascendcl/src/ defines
-``extern "C" fn NAME(``, or lists it in a line ``// exports: NAME[, NAME...]`` (for names that a
+``extern "C" fn NAME(`` (or ``fn NAME(`` inside ``faces! { ... }``), or lists it in a line ``// exports: NAME[, NAME...]`` (for names that a
 macro or assembly makes).
 
     tools/gen_not_built.py           writes the file
@@ -90,8 +90,13 @@ def built_names():
                     built.setdefault(listed, name)
             # A comment that mentions a function does not define it.
             code.append(re.sub(r"//.*$", "", line))
-        for found in re.findall(r'extern\s+"C"\s+fn\s+(\w+)\s*\(', "\n".join(code)):
+        body = "\n".join(code)
+        for found in re.findall(r'extern\s+"C"\s+fn\s+(\w+)\s*\(', body):
             built.setdefault(found, name)
+        # Inside `faces! { ... }` the macro adds the ABI.
+        for block in re.findall(r"^faces! \{\n(.*?)^\}", body, re.MULTILINE | re.DOTALL):
+            for found in re.findall(r"^    fn (\w+)\s*\(", block, re.MULTILINE):
+                built.setdefault(found, name)
     return built
 
 

@@ -1,1 +1,27 @@
-//! libascendcl.so.
+//! libascendcl.so: the C face of the runtime. One file for each chapter of the manual.
+//!
+//! * **face**: an exported function. It turns C arguments into Rust ones, calls the runtime, and
+//!   turns the result into a code and a text. It decides nothing.
+//! * **refusal**: what a function answers that is not built yet (207000 and a text).
+//!
+//! # Contract
+//!
+//! Names, signatures, codes and layouts are those of the manual. No panic crosses into C. Any value
+//! may be passed as a handle or as a device address; a pointer to a place for an answer is NULL or
+//! valid, as in any C call. Every function may be called from any thread.
+#![allow(non_snake_case)] // the argument names of the manual
+#![allow(unsafe_code)] // pointers from C: the reason why this crate exists
+
+mod context;
+mod copy_and_set;
+mod device;
+mod device_memory;
+mod error;
+mod extension;
+mod face;
+mod host_memory;
+mod init;
+mod not_built;
+mod other;
+mod pointers;
+mod refusal;

@@ -97,10 +97,12 @@ impl Counters {
     /// Live blocks of all families.
     #[must_use]
     pub fn live(&self) -> Tally {
-        self.families.iter().fold(Tally::default(), |sum, tally| Tally {
-            blocks: sum.blocks + tally.blocks,
-            bytes: sum.bytes + tally.bytes,
-        })
+        self.families
+            .iter()
+            .fold(Tally::default(), |sum, tally| Tally {
+                blocks: sum.blocks + tally.blocks,
+                bytes: sum.bytes + tally.bytes,
+            })
     }
 
     /// Makes the peak start again from what is live now.
@@ -127,9 +129,15 @@ mod tests {
         counters.allocated(Family::Malloc, 33, 4 << 20);
         counters.allocated(Family::Malloc, 33, 2 << 20);
         counters.freed(Family::Malloc, 33, 2 << 20);
-        assert_eq!((counters.live().bytes, counters.peak_bytes), (4 << 20, 6 << 20));
+        assert_eq!(
+            (counters.live().bytes, counters.peak_bytes),
+            (4 << 20, 6 << 20)
+        );
         counters.reset_peak();
-        assert_eq!((counters.live().bytes, counters.peak_bytes), (4 << 20, 4 << 20));
+        assert_eq!(
+            (counters.live().bytes, counters.peak_bytes),
+            (4 << 20, 4 << 20)
+        );
         counters.freed(Family::Malloc, 33, 4 << 20);
         counters.reset_peak();
         assert_eq!((counters.live().bytes, counters.peak_bytes), (0, 0));

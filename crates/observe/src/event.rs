@@ -78,7 +78,9 @@ pub fn emit(make: impl FnOnce() -> Event) {
 
 #[cold]
 fn deliver(event: &Event) {
-    let sink = *SINK.read().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let sink = *SINK
+        .read()
+        .unwrap_or_else(std::sync::PoisonError::into_inner);
     if let Some(sink) = sink {
         sink(event);
     }
@@ -86,12 +88,16 @@ fn deliver(event: &Event) {
 
 /// Sends events to `sink` from now on.
 pub fn install(sink: Sink) {
-    *SINK.write().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(sink);
+    *SINK
+        .write()
+        .unwrap_or_else(std::sync::PoisonError::into_inner) = Some(sink);
     ENABLED.store(true, Ordering::Relaxed);
 }
 
 /// Stops sending events.
 pub fn uninstall() {
     ENABLED.store(false, Ordering::Relaxed);
-    *SINK.write().unwrap_or_else(std::sync::PoisonError::into_inner) = None;
+    *SINK
+        .write()
+        .unwrap_or_else(std::sync::PoisonError::into_inner) = None;
 }

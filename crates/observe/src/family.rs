@@ -41,7 +41,10 @@ impl Family {
     /// The family with this number; unknown numbers are plain device memory.
     #[must_use]
     pub fn from_number(number: u8) -> Family {
-        Self::ALL.get(usize::from(number)).copied().unwrap_or(Family::Malloc)
+        Self::ALL
+            .get(usize::from(number))
+            .copied()
+            .unwrap_or(Family::Malloc)
     }
 
     /// The function that made the block.

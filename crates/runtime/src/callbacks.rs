@@ -24,13 +24,21 @@ static FINALIZE: Mutex<Vec<Entry<FinalizeFunction>>> = Mutex::new(Vec::new());
 
 fn check_kind(kind: i32) -> Result<()> {
     match kind {
-        abi::ACL_REG_TYPE_ACL_MODEL..=abi::ACL_REG_TYPE_ACL_RETR | abi::ACL_REG_TYPE_OTHER => Ok(()),
-        _ => Err(Error::value("type", kind, "must be 0 to 7, or 65535 (ACL_REG_TYPE_OTHER)")),
+        abi::ACL_REG_TYPE_ACL_MODEL..=abi::ACL_REG_TYPE_ACL_RETR | abi::ACL_REG_TYPE_OTHER => {
+            Ok(())
+        }
+        _ => Err(Error::value(
+            "type",
+            kind,
+            "must be 0 to 7, or 65535 (ACL_REG_TYPE_OTHER)",
+        )),
     }
 }
 
 fn register<F>(list: &Mutex<Vec<Entry<F>>>, entry: Entry<F>) -> Result<()> {
-    let Some(mut list) = patient::lock(list) else { return Err(Fault::Forked.into()) };
+    let Some(mut list) = patient::lock(list) else {
+        return Err(Fault::Forked.into());
+    };
     let taken = list.iter().any(|other| other.kind == entry.kind);
     if taken && entry.kind != abi::ACL_REG_TYPE_OTHER {
         return Err(Fault::Refused {
@@ -52,8 +60,13 @@ fn unregister<F: Copy>(
     kind: i32,
     same: impl Fn(F) -> bool,
 ) -> Result<()> {
-    let Some(mut list) = patient::lock(list) else { return Err(Fault::Forked.into()) };
-    match list.iter().position(|entry| entry.kind == kind && same(entry.function)) {
+    let Some(mut list) = patient::lock(list) else {
+        return Err(Fault::Forked.into());
+    };
+    match list
+        .iter()
+        .position(|entry| entry.kind == kind && same(entry.function))
+    {
         Some(at) => {
             list.remove(at);
             Ok(())
@@ -67,7 +80,9 @@ fn unregister<F: Copy>(
 }
 
 fn entries<F: Copy>(list: &Mutex<Vec<Entry<F>>>) -> Vec<Entry<F>> {
-    patient::lock(list).map(|list| list.clone()).unwrap_or_default()
+    patient::lock(list)
+        .map(|list| list.clone())
+        .unwrap_or_default()
 }
 
 pub(crate) fn register_init(
@@ -76,7 +91,14 @@ pub(crate) fn register_init(
     user_data: *mut c_void,
 ) -> Result<()> {
     check_kind(kind)?;
-    register(&INIT, Entry { kind, function, user_data: user_data as usize })
+    register(
+        &INIT,
+        Entry {
+            kind,
+            function,
+            user_data: user_data as usize,
+        },
+    )
 }
 
 /// aclInitCallbackUnRegister.
@@ -84,7 +106,9 @@ pub(crate) fn register_init(
 /// # Errors
 /// No function, or not registered.
 pub fn unregister_init(kind: i32, function: abi::aclInitCallbackFunc) -> Result<()> {
-    let Some(function) = function else { return Err(Error::null("cbFunc")) };
+    let Some(function) = function else {
+        return Err(Error::null("cbFunc"));
+    };
     check_kind(kind)?;
     unregister(&INIT, kind, |other| std::ptr::fn_addr_eq(other, function))
 }
@@ -98,9 +122,18 @@ pub fn register_finalize(
     function: abi::aclFinalizeCallbackFunc,
     user_data: *mut c_void,
 ) -> Result<()> {
-    let Some(function) = function else { return Err(Error::null("cbFunc")) };
+    let Some(function) = function else {
+        return Err(Error::null("cbFunc"));
+    };
     check_kind(kind)?;
-    register(&FINALIZE, Entry { kind, function, user_data: user_data as usize })
+    register(
+        &FINALIZE,
+        Entry {
+            kind,
+            function,
+            user_data: user_data as usize,
+        },
+    )
 }
 
 /// aclFinalizeCallbackUnRegister.
@@ -108,9 +141,13 @@ pub fn register_finalize(
 /// # Errors
 /// No function, or not registered.
 pub fn unregister_finalize(kind: i32, function: abi::aclFinalizeCallbackFunc) -> Result<()> {
-    let Some(function) = function else { return Err(Error::null("cbFunc")) };
+    let Some(function) = function else {
+        return Err(Error::null("cbFunc"));
+    };
     check_kind(kind)?;
-    unregister(&FINALIZE, kind, |other| std::ptr::fn_addr_eq(other, function))
+    unregister(&FINALIZE, kind, |other| {
+        std::ptr::fn_addr_eq(other, function)
+    })
 }
 
 pub(crate) fn run_one_init(
@@ -144,5 +181,10 @@ fn answer(code: abi::aclError) -> Result<()> {
     if code == abi::ACL_SUCCESS {
         return Ok(());
     }
-    Err(Fault::Refused { code, param: "cbFunc", cause: format!("the callback returned {code}") }.into())
+    Err(Fault::Refused {
+        code,
+        param: "cbFunc",
+        cause: format!("the callback returned {code}"),
+    }
+    .into())
 }

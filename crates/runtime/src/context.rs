@@ -125,7 +125,9 @@ impl Contexts {
             option.store(UNSET, Ordering::Relaxed);
         }
         *context.place() = Some((device, kind));
-        context.device.store(device.index() as u64, Ordering::Relaxed);
+        context
+            .device
+            .store(device.index() as u64, Ordering::Relaxed);
         let generation = context.generation.load(Ordering::Relaxed) + 1;
         context.generation.store(generation, Ordering::Release);
         Ok((context, generation))
@@ -149,7 +151,11 @@ impl Contexts {
         generation: u64,
     ) -> Option<(&'static Device, Kind)> {
         let place = context.place();
-        if context.is_alive(generation) { *place } else { None }
+        if context.is_alive(generation) {
+            *place
+        } else {
+            None
+        }
     }
 
     /// Ends a context. True for one of several racing callers.
@@ -157,7 +163,12 @@ impl Contexts {
         let mut slots = self.slots();
         let ended = context
             .generation
-            .compare_exchange(generation, generation + 1, Ordering::AcqRel, Ordering::Relaxed)
+            .compare_exchange(
+                generation,
+                generation + 1,
+                Ordering::AcqRel,
+                Ordering::Relaxed,
+            )
             .is_ok();
         if ended {
             *context.place() = None;

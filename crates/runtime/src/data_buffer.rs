@@ -35,7 +35,11 @@ fn unknown(handle: u64) -> Error {
     if handle == 0 {
         Error::null("dataBuffer")
     } else {
-        Error::cause("dataBuffer", format!("{handle:#x}"), "is no living data buffer; destroyed already?")
+        Error::cause(
+            "dataBuffer",
+            format!("{handle:#x}"),
+            "is no living data buffer; destroyed already?",
+        )
     }
 }
 
@@ -65,7 +69,13 @@ pub fn create(address: u64, size: u64) -> Result<u64> {
 /// # Errors
 /// 100000 for NULL and for what is no living data buffer.
 pub fn destroy(handle: u64) -> Result<()> {
-    with_table(|table| table.entries.remove(&handle).map(|_| ()).ok_or_else(|| unknown(handle)))
+    with_table(|table| {
+        table
+            .entries
+            .remove(&handle)
+            .map(|_| ())
+            .ok_or_else(|| unknown(handle))
+    })
 }
 
 /// aclGetDataBufferAddr.
@@ -74,7 +84,11 @@ pub fn destroy(handle: u64) -> Result<()> {
 /// As [`destroy`].
 pub fn address(handle: u64) -> Result<u64> {
     with_table(|table| {
-        table.entries.get(&handle).map(|entry| entry.address).ok_or_else(|| unknown(handle))
+        table
+            .entries
+            .get(&handle)
+            .map(|entry| entry.address)
+            .ok_or_else(|| unknown(handle))
     })
 }
 
@@ -84,7 +98,11 @@ pub fn address(handle: u64) -> Result<u64> {
 /// As [`destroy`].
 pub fn size(handle: u64) -> Result<u64> {
     with_table(|table| {
-        table.entries.get(&handle).map(|entry| entry.size).ok_or_else(|| unknown(handle))
+        table
+            .entries
+            .get(&handle)
+            .map(|entry| entry.size)
+            .ok_or_else(|| unknown(handle))
     })
 }
 
@@ -94,7 +112,10 @@ pub fn size(handle: u64) -> Result<u64> {
 /// As [`destroy`] and [`create`].
 pub fn update(handle: u64, address: u64, size: u64) -> Result<()> {
     with_table(|table| {
-        let entry = table.entries.get_mut(&handle).ok_or_else(|| unknown(handle))?;
+        let entry = table
+            .entries
+            .get_mut(&handle)
+            .ok_or_else(|| unknown(handle))?;
         check(address, size)?;
         *entry = Described { address, size };
         Ok(())

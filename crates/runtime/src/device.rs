@@ -73,7 +73,11 @@ impl Device {
         }
         let plan = window.device_plan(self.index);
         let store = Store::for_device(self.index as u32, &plan, settings.mode == Mode::Rc)
-            .map_err(|error| Error::from(Fault::NoWindow { cause: no_memory_text(&error, plan.bytes) }))?;
+            .map_err(|error| {
+                Error::from(Fault::NoWindow {
+                    cause: no_memory_text(&error, plan.bytes),
+                })
+            })?;
         Ok(self.store.get_or_init(|| store))
     }
 

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use crate::error::Result;
 use crate::memory::host;
 use crate::memory::store::Store;
-use crate::process::{Runtime, current};
+use crate::process::current;
 use crate::settings::{API_VERSION, CANN_VERSION};
 
 /// The emulated machine and its settings.
@@ -20,13 +20,23 @@ pub fn machine() -> Result<String> {
     let window = &runtime.window;
     let (pin, lock_limit, _) = host::pin_report(runtime);
     let (major, minor, patch) = API_VERSION;
-    let bytes = |bytes: u64| if memory.known { json!(bytes) } else { Value::Null };
+    let bytes = |bytes: u64| {
+        if memory.known {
+            json!(bytes)
+        } else {
+            Value::Null
+        }
+    };
     let used: Vec<Value> = settings
         .used
         .iter()
         .map(|used| json!({"name": used.name, "value": used.value, "source": used.source.name()}))
         .collect();
-    let physical: Vec<u32> = runtime.devices.iter().map(|device| device.physical()).collect();
+    let physical: Vec<u32> = runtime
+        .devices
+        .iter()
+        .map(|device| device.physical())
+        .collect();
     let value = json!({
         "profile": settings.profile.name,
         "soc_name": settings.soc.name,
@@ -70,7 +80,9 @@ pub fn statistics() -> Result<String> {
     let (mut failed, mut recovered) = (0, 0);
     let mut devices = Vec::new();
     for device in &runtime.devices {
-        let Some(store) = device.store() else { continue };
+        let Some(store) = device.store() else {
+            continue;
+        };
         let counters = store.counters();
         let (refused, cured) = store.failures();
         (failed, recovered) = (failed + refused, recovered + cured);
@@ -79,7 +91,10 @@ pub fn statistics() -> Result<String> {
         let mut row = describe(&counters);
         row.insert("device".into(), json!(device.index()));
         row.insert("normal_free_bytes".into(), json!(usage.normal_free));
-        row.insert("huge_free_bytes".into(), json!(usage.huge_free + usage.giant_free));
+        row.insert(
+            "huge_free_bytes".into(),
+            json!(usage.huge_free + usage.giant_free),
+        );
         devices.push(Value::Object(row));
     }
     let mut host_row = Value::Null;
@@ -109,7 +124,10 @@ fn describe(counters: &Counters) -> Map<String, Value> {
         .zip(&counters.families)
         .filter(|(_, tally)| tally.blocks != 0)
         .map(|(family, tally)| {
-            (family.made_by().to_owned(), json!({"blocks": tally.blocks, "bytes": tally.bytes}))
+            (
+                family.made_by().to_owned(),
+                json!({"blocks": tally.blocks, "bytes": tally.bytes}),
+            )
         })
         .collect();
     let mut row = Map::new();
@@ -120,27 +138,4 @@ fn describe(counters: &Counters) -> Map<String, Value> {
     row.insert("peak_bytes".into(), json!(counters.peak_bytes));
     row.insert("families".into(), Value::Object(families));
     row
-}
-
-impl Runtime {
-    /// Whether this product has a function, by its mask.
-    #[inline]
-    pub(crate) fn has(&self, mask: u8) -> bool {
-        self.settings.profile.is_in(mask)
-    }
-}
-
-/// Whether the running product has a function, by the mask of [`crate::profile::products_of`].
-///
-/// # Errors
-/// Bad settings.
-#[inline]
-pub fn product_has(mask: u8) -> Result<bool> {
-    Ok(current()?.has(mask))
-}
-
-/// The error of a function that the running product lacks.
-#[must_use]
-pub fn product_lacks(function: &'static str) -> crate::error::Error {
-    crate::memory::set::unsupported(function)
 }

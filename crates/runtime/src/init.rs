@@ -87,7 +87,10 @@ pub fn init(path: Option<&Path>) -> Result<()> {
             return Err(Error::cause(
                 "default_device",
                 device,
-                format!("devices 0 to {} exist", runtime.devices.len().saturating_sub(1)),
+                format!(
+                    "devices 0 to {} exist",
+                    runtime.devices.len().saturating_sub(1)
+                ),
             ));
         }
     }
@@ -98,9 +101,10 @@ pub fn init(path: Option<&Path>) -> Result<()> {
     state.count += 1;
     state.first = Some(hash);
     crate::error::set_process_mode(config.process_texts);
-    runtime
-        .default_device
-        .store(config.default_device.unwrap_or(-1), std::sync::atomic::Ordering::Release);
+    runtime.default_device.store(
+        config.default_device.unwrap_or(-1),
+        std::sync::atomic::Ordering::Release,
+    );
     Ok(())
 }
 
@@ -153,9 +157,13 @@ fn initialised() -> Result<&'static Runtime> {
 
 /// Nothing is released, only what leaked is logged.
 fn finalised(runtime: &Runtime) {
-    runtime.default_device.store(-1, std::sync::atomic::Ordering::Release);
+    runtime
+        .default_device
+        .store(-1, std::sync::atomic::Ordering::Release);
     for device in &runtime.devices {
-        let Some(store) = device.store() else { continue };
+        let Some(store) = device.store() else {
+            continue;
+        };
         let live = store.counters().live();
         if live.blocks > 0 {
             crate::log::info(format_args!(
@@ -176,27 +184,52 @@ fn hash_of(text: &str) -> u64 {
 
 fn file_fault(code: i32, message: &'static str, path: Option<&Path>, cause: &str) -> Error {
     let path = path.map_or_else(|| "(none)".to_owned(), |path| path.display().to_string());
-    Fault::File { code, message, path, cause: cause.to_owned() }.into()
+    Fault::File {
+        code,
+        message,
+        path,
+        cause: cause.to_owned(),
+    }
+    .into()
 }
 
 fn read(path: &Path) -> Result<Config> {
     let bad = |code, message, cause: &str| file_fault(code, message, Some(path), cause);
     let bytes = std::fs::read(path).map_err(|error| {
-        bad(abi::ACL_ERROR_INVALID_FILE, "EH0003", &format!("{error}; check the path"))
+        bad(
+            abi::ACL_ERROR_INVALID_FILE,
+            "EH0003",
+            &format!("{error}; check the path"),
+        )
     })?;
     let text = String::from_utf8(bytes).map_err(|_| {
-        bad(abi::ACL_ERROR_PARSE_FILE, "EH0004", "not UTF-8 text; write a JSON object")
+        bad(
+            abi::ACL_ERROR_PARSE_FILE,
+            "EH0004",
+            "not UTF-8 text; write a JSON object",
+        )
     })?;
     if let Some(cause) = too_deep(&text) {
         return Err(bad(abi::ACL_ERROR_PARSE_FILE, "EH0004", &cause));
     }
     let value: serde_json::Value = serde_json::from_str(&text).map_err(|error| {
-        bad(abi::ACL_ERROR_PARSE_FILE, "EH0004", &format!("no valid JSON: {error}"))
+        bad(
+            abi::ACL_ERROR_PARSE_FILE,
+            "EH0004",
+            &format!("no valid JSON: {error}"),
+        )
     })?;
     let Some(object) = value.as_object() else {
-        return Err(bad(abi::ACL_ERROR_PARSE_FILE, "EH0004", "must hold a JSON object, at least {}"));
+        return Err(bad(
+            abi::ACL_ERROR_PARSE_FILE,
+            "EH0004",
+            "must hold a JSON object, at least {}",
+        ));
     };
-    let mut config = Config { text, ..Config::default() };
+    let mut config = Config {
+        text,
+        ..Config::default()
+    };
     match object.get("err_msg_mode").map(plain_text) {
         None => {}
         Some(mode) if mode == "0" => {}
@@ -206,11 +239,18 @@ fn read(path: &Path) -> Result<Config> {
             return Err(Error::cause("err_msg_mode", mode, cause));
         }
     }
-    if let Some(device) = object.get("defaultDevice").and_then(|part| part.get("default_device")) {
+    if let Some(device) = object
+        .get("defaultDevice")
+        .and_then(|part| part.get("default_device"))
+    {
         let device = plain_text(device);
         let id = device.parse::<i32>().ok().filter(|id| *id >= 0);
         config.default_device = Some(id.ok_or_else(|| {
-            Error::cause("default_device", &device, "must be a device id, such as \"0\"")
+            Error::cause(
+                "default_device",
+                &device,
+                "must be a device id, such as \"0\"",
+            )
         })?);
     }
     if let Some(section) = object.get("cannery") {
@@ -221,14 +261,18 @@ fn read(path: &Path) -> Result<Config> {
                 "section \"cannery\" must be an object of settings",
             ));
         };
-        config.settings =
-            section.iter().map(|(key, value)| (key.clone(), plain_text(value))).collect();
+        config.settings = section
+            .iter()
+            .map(|(key, value)| (key.clone(), plain_text(value)))
+            .collect();
     }
     Ok(config)
 }
 
 fn plain_text(value: &serde_json::Value) -> String {
-    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+    value
+        .as_str()
+        .map_or_else(|| value.to_string(), str::to_owned)
 }
 
 /// Counts nesting outside of strings.
@@ -260,7 +304,11 @@ fn check_late_settings(runtime: &Runtime, config: &Config, path: Option<&Path>) 
     }
     let wanted = crate::settings::Settings::load(&config.settings).map_err(Fault::Setting)?;
     let values = |settings: &crate::settings::Settings| {
-        settings.used.iter().map(|used| (used.name, used.value.clone())).collect::<Vec<_>>()
+        settings
+            .used
+            .iter()
+            .map(|used| (used.name, used.value.clone()))
+            .collect::<Vec<_>>()
     };
     if values(&wanted) == values(&runtime.settings) {
         return Ok(());
@@ -284,8 +332,14 @@ pub fn register_init_callback(
     function: abi::aclInitCallbackFunc,
     user_data: *mut c_void,
 ) -> Result<()> {
-    let Some(function) = function else { return Err(Error::null("cbFunc")) };
+    let Some(function) = function else {
+        return Err(Error::null("cbFunc"));
+    };
     callbacks::register_init(kind, function, user_data)?;
     let initialised = process::running().is_some_and(|runtime| runtime.init.state().count > 0);
-    if initialised { callbacks::run_one_init(function, user_data, "") } else { Ok(()) }
+    if initialised {
+        callbacks::run_one_init(function, user_data, "")
+    } else {
+        Ok(())
+    }
 }

@@ -77,4 +77,7 @@ pub mod buffers {
     pub use crate::data_buffer::{address, create, destroy, size, update};
 }
 
+pub use log::app_log;
+pub use thread::calling;
+
 pub use settings::{BadSetting, Mode, Settings, Source, Used, profile};

@@ -19,14 +19,18 @@ fn check(limit: i32) -> Result<usize> {
             | abi::ACL_RT_DEV_LIMIT_SIMT_PRINTF_FIFO_SIZE
     );
     let profile = current()?.settings.profile;
-    let index = usize::try_from(limit).ok().filter(|index| *index < VALUES.len());
+    let index = usize::try_from(limit)
+        .ok()
+        .filter(|index| *index < VALUES.len());
     match index {
         Some(index) if !simt || profile.name == "950" => Ok(index),
         Some(_) => Err(Error::unsupported(format!(
             "limit {limit} is about SIMT, which profile {} has not (950 has)",
             profile.name
         ))),
-        None => Err(Error::unsupported(format!("there is no device limit {limit}; 0 to 4 exist"))),
+        None => Err(Error::unsupported(format!(
+            "there is no device limit {limit}; 0 to 4 exist"
+        ))),
     }
 }
 
@@ -48,7 +52,9 @@ pub fn set_limit(limit: i32, value: u64) -> Result<()> {
 /// # Errors
 /// 100000 without `out`, 207000.
 pub fn limit(limit: i32, out: Option<&mut usize>) -> Result<()> {
-    let Some(out) = out else { return Err(Error::null("value")) };
+    let Some(out) = out else {
+        return Err(Error::null("value"));
+    };
     let value = VALUES[check(limit)?].load(Ordering::Relaxed);
     if value == UNSET {
         return Err(Error::unsupported(format!(

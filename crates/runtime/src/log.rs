@@ -45,7 +45,14 @@ pub(crate) fn info(text: Arguments<'_>) {
 
 fn follow(event: &Event) {
     match event {
-        Event::Alloc { address, requested, charged, family, pages, device } => say(
+        Event::Alloc {
+            address,
+            requested,
+            charged,
+            family,
+            pages,
+            device,
+        } => say(
             Log::Debug,
             "",
             format_args!(
@@ -55,16 +62,58 @@ fn follow(event: &Event) {
             ),
         ),
         Event::Free { address, family } => {
-            say(Log::Debug, "", format_args!("{} {address:#x}", family.freed_by()));
+            say(
+                Log::Debug,
+                "",
+                format_args!("{} {address:#x}", family.freed_by()),
+            );
         }
         Event::Copy { to, from, bytes } => {
-            say(Log::Trace, "", format_args!("copy {to:#x} <- {from:#x}: {bytes} bytes"));
+            say(
+                Log::Trace,
+                "",
+                format_args!("copy {to:#x} <- {from:#x}: {bytes} bytes"),
+            );
         }
         Event::Fill { to, bytes } => {
             say(Log::Trace, "", format_args!("fill {to:#x}: {bytes} bytes"));
         }
         Event::Refused { api, code } => {
-            say(Log::Debug, "", format_args!("{api} refused: {}", crate::error::code_name(*code)));
+            say(
+                Log::Debug,
+                "",
+                format_args!("{api} refused: {}", crate::error::code_name(*code)),
+            );
         }
     }
+}
+
+/// aclAppLog: a line of the application. With ASCEND_LOG_PRINT_TO_STDOUT=1 (or its old name) it goes to
+/// standard output when ASCEND_GLOBAL_LOG_LEVEL lets it pass, else to standard error by `CANNERY_LOG`;
+/// log files are not written.
+pub fn app_log(level: i32, function: &str, file: &str, line: u32, text: &str) {
+    let (name, log) = match level {
+        0 => ("DEBUG", Log::Debug),
+        1 => ("INFO", Log::Info),
+        2 => ("WARNING", Log::Warn),
+        _ => ("ERROR", Log::Error),
+    };
+    let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+    let print =
+        variable("ASCEND_LOG_PRINT_TO_STDOUT").or_else(|| variable("ASCEND_SLOG_PRINT_TO_STDOUT"));
+    if print.as_deref() == Some("1") {
+        let least = variable("ASCEND_GLOBAL_LOG_LEVEL")
+            .and_then(|value| value.parse().ok())
+            .unwrap_or(3);
+        if level >= least {
+            let line = format!("[{name}] APP {file}:{line} {function}: {text}\n");
+            let _ = std::io::stdout().write_all(line.as_bytes());
+        }
+        return;
+    }
+    say(
+        log,
+        "",
+        format_args!("[{name}] APP {file}:{line} {function}: {text}"),
+    );
 }

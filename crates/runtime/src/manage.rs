@@ -18,7 +18,9 @@ pub type DeviceStatus = i32;
 impl Runtime {
     /// The position of a device id in the list, or 107001.
     pub(crate) fn device_index(&self, param: &'static str, id: i32) -> Result<usize> {
-        let found = usize::try_from(id).ok().filter(|index| *index < self.devices.len());
+        let found = usize::try_from(id)
+            .ok()
+            .filter(|index| *index < self.devices.len());
         found.ok_or_else(|| {
             let expected = match &self.no_devices {
                 Some(why) => format!("a device that exists, but there is none: {why}"),
@@ -28,7 +30,11 @@ impl Runtime {
         })
     }
 
-    fn ensure_primary(&'static self, index: usize, state: &mut State) -> Result<(&'static Context, u64)> {
+    fn ensure_primary(
+        &'static self,
+        index: usize,
+        state: &mut State,
+    ) -> Result<(&'static Context, u64)> {
         let device = &self.devices[index];
         device.open(&self.window, &self.settings)?;
         match state.primary {
@@ -111,16 +117,21 @@ pub fn reset_device(id: i32, force: bool) -> Result<()> {
     let device = &runtime.devices[index];
     let mut state = device.state();
     if state.references == 0 {
-        let mut cause = format!("device {id} was not set, or every aclrtSetDevice is undone already");
+        let mut cause =
+            format!("device {id} was not set, or every aclrtSetDevice is undone already");
         if let Some(earlier) = crate::error::setup_failure() {
             cause = format!("{earlier}; therefore {cause}");
         }
-        return Err(Error::sequence(abi::ACL_ERROR_RT_CONTEXT_RELEASE_ERROR, cause));
+        return Err(Error::sequence(
+            abi::ACL_ERROR_RT_CONTEXT_RELEASE_ERROR,
+            cause,
+        ));
     }
     state.references = if force { 0 } else { state.references - 1 };
     if state.references == 0 {
         if let Some((context, generation)) = state.primary.take() {
-            let mine = thread::bound(runtime.epoch()).is_some_and(|bound| std::ptr::eq(bound, context));
+            let mine =
+                thread::bound(runtime.epoch()).is_some_and(|bound| std::ptr::eq(bound, context));
             runtime.contexts.destroy(context, generation);
             if mine {
                 thread::bind(runtime.epoch(), None);
@@ -150,7 +161,10 @@ pub fn current_device() -> Result<i32> {
 pub fn device_count() -> Result<u32> {
     let runtime = current()?;
     match &runtime.no_devices {
-        Some(cause) => Err(Fault::NoDevice { cause: cause.clone() }.into()),
+        Some(cause) => Err(Fault::NoDevice {
+            cause: cause.clone(),
+        }
+        .into()),
         None => Ok(runtime.devices.len() as u32),
     }
 }
@@ -188,10 +202,17 @@ pub fn destroy_context(handle: u64) -> Result<()> {
     let runtime = current()?;
     let code = abi::ACL_ERROR_RT_CONTEXT_NULL;
     let unknown = || {
-        Error::rt_param(code, "context", format!("{handle:#x} is no living context; destroyed already?"))
+        Error::rt_param(
+            code,
+            "context",
+            format!("{handle:#x} is no living context; destroyed already?"),
+        )
     };
     let (context, generation) = runtime.contexts.find(handle).ok_or_else(unknown)?;
-    let (device, kind) = runtime.contexts.place(context, generation).ok_or_else(unknown)?;
+    let (device, kind) = runtime
+        .contexts
+        .place(context, generation)
+        .ok_or_else(unknown)?;
     if kind == Kind::Primary {
         return Err(Error::rt_param(
             code,
@@ -235,7 +256,10 @@ pub fn set_current_context(handle: u64) -> Result<()> {
 /// 107002 without one.
 pub fn current_context() -> Result<u64> {
     let Here { context, runtime } = here()?;
-    runtime.contexts.handle_of(context).ok_or_else(|| no_context(runtime))
+    runtime
+        .contexts
+        .handle_of(context)
+        .ok_or_else(|| no_context(runtime))
 }
 
 /// aclrtGetPrimaryCtxState: whether the primary context of a device is active.
@@ -249,9 +273,16 @@ pub fn primary_state(id: i32) -> Result<bool> {
 }
 
 fn option_index(option: i32) -> Result<usize> {
-    usize::try_from(option).ok().filter(|index| *index < context::OPTIONS).ok_or_else(|| {
-        Error::value("opt", option, format!("must be in [0, {})", context::OPTIONS))
-    })
+    usize::try_from(option)
+        .ok()
+        .filter(|index| *index < context::OPTIONS)
+        .ok_or_else(|| {
+            Error::value(
+                "opt",
+                option,
+                format!("must be in [0, {})", context::OPTIONS),
+            )
+        })
 }
 
 /// aclrtCtxSetSysParamOpt.
@@ -273,7 +304,9 @@ pub fn context_option(option: i32) -> Result<i64> {
     here()?.context.option(index).ok_or_else(|| {
         Error::sequence(
             abi::ACL_ERROR_RT_SYSPARAMOPT_NOT_SET,
-            format!("option {option} was never set in this context; call aclrtCtxSetSysParamOpt first"),
+            format!(
+                "option {option} was never set in this context; call aclrtCtxSetSysParamOpt first"
+            ),
         )
     })
 }
@@ -285,7 +318,11 @@ pub fn context_option(option: i32) -> Result<i64> {
 pub fn select_scheduler(id: i32) -> Result<()> {
     match id {
         abi::ACL_TS_ID_AICORE | abi::ACL_TS_ID_AIVECTOR => Ok(()),
-        _ => Err(Error::value("tsId", id, "must be 0 (AI Core) or 1 (vector core)")),
+        _ => Err(Error::value(
+            "tsId",
+            id,
+            "must be 0 (AI Core) or 1 (vector core)",
+        )),
     }
 }
 
@@ -303,8 +340,15 @@ pub fn status(id: i32) -> Result<DeviceStatus> {
 /// # Errors
 /// 100000 for an unknown mode, 107002 without a context.
 pub fn set_saturation(mode: i32) -> Result<()> {
-    if !matches!(mode, abi::ACL_RT_OVERFLOW_MODE_SATURATION | abi::ACL_RT_OVERFLOW_MODE_INFNAN) {
-        return Err(Error::value("mode", mode, "must be 0 (saturation) or 1 (infinity and NaN)"));
+    if !matches!(
+        mode,
+        abi::ACL_RT_OVERFLOW_MODE_SATURATION | abi::ACL_RT_OVERFLOW_MODE_INFNAN
+    ) {
+        return Err(Error::value(
+            "mode",
+            mode,
+            "must be 0 (saturation) or 1 (infinity and NaN)",
+        ));
     }
     here()?.device().saturation().store(mode, Ordering::Relaxed);
     Ok(())
@@ -332,7 +376,11 @@ pub fn synchronize() -> Result<()> {
 /// 107000 for 0 and for values below -1, 107002 without a context.
 pub fn synchronize_with_timeout(timeout: i32) -> Result<()> {
     if timeout == 0 || timeout < -1 {
-        return Err(Error::rt_value("timeout", timeout, "-1 (for ever) or a number of milliseconds above 0"));
+        return Err(Error::rt_value(
+            "timeout",
+            timeout,
+            "-1 (for ever) or a number of milliseconds above 0",
+        ));
     }
     synchronize()
 }

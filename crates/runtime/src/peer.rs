@@ -13,7 +13,9 @@ fn check_product(runtime: &Runtime) -> Result<()> {
         )));
     }
     if runtime.is_rc() {
-        return Err(Error::unsupported("there is no peer access where host and device are one (CANNERY_MODE=rc)"));
+        return Err(Error::unsupported(
+            "there is no peer access where host and device are one (CANNERY_MODE=rc)",
+        ));
     }
     Ok(())
 }
@@ -31,7 +33,9 @@ pub fn can_access(out: Option<&mut i32>, id: i32, peer: i32) -> Result<()> {
     if id == peer {
         return Err(same_device("peerDeviceId", peer));
     }
-    let Some(out) = out else { return Err(Error::null("canAccessPeer")) };
+    let Some(out) = out else {
+        return Err(Error::null("canAccessPeer"));
+    };
     let runtime = current()?;
     runtime.device_index("deviceId", id)?;
     runtime.device_index("peerDeviceId", peer)?;
@@ -76,7 +80,10 @@ pub fn disable(peer: i32) -> Result<()> {
     }
     Err(Error::sequence(
         abi::ACL_ERROR_RT_PARAM_INVALID,
-        format!("access from device {} to device {peer} was not enabled", device.index()),
+        format!(
+            "access from device {} to device {peer} was not enabled",
+            device.index()
+        ),
     ))
 }
 

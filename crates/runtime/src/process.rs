@@ -12,13 +12,14 @@ use crate::init::Init;
 use crate::memory::host::HostMemory;
 use crate::memory::store::Store;
 use crate::os::{canary, host};
+use crate::settings::profile::ALL_PRODUCTS;
 use crate::settings::{Mode, Settings};
 use crate::thread;
 use crate::window::Window;
 
 /// Everything that belongs to one start. Never freed: calls may be under way in other threads, and
 /// it must outlive every static destructor of the program.
-pub struct Runtime {
+pub(crate) struct Runtime {
     epoch: u32,
     pub(crate) settings: Settings,
     pub(crate) window: Window,
@@ -55,7 +56,9 @@ impl Here {
 
     #[inline]
     pub(crate) fn store(&self) -> Result<&'static Store> {
-        self.device().store().ok_or_else(|| no_context(self.runtime))
+        self.device()
+            .store()
+            .ok_or_else(|| no_context(self.runtime))
     }
 }
 
@@ -78,10 +81,26 @@ pub(crate) fn is_forked() -> bool {
 /// The runtime, started when it is not.
 #[inline]
 pub(crate) fn current() -> Result<&'static Runtime> {
-    match running() {
-        Some(runtime) => Ok(runtime),
-        None => start_or_refuse(),
+    let runtime = match running() {
+        Some(runtime) => runtime,
+        None => start_or_refuse()?,
+    };
+    let products = thread::wanted();
+    if products == ALL_PRODUCTS || runtime.settings.profile.is_in(products) {
+        Ok(runtime)
+    } else {
+        Err(lacks(runtime))
     }
+}
+
+#[cold]
+fn lacks(runtime: &Runtime) -> Error {
+    let function = thread::function();
+    Error::unsupported(format!(
+        "profile {} lacks {function}; these have it: {}",
+        runtime.settings.profile.name,
+        crate::settings::profile::products_with(function)
+    ))
 }
 
 #[cold]
@@ -100,7 +119,8 @@ pub(crate) fn start(file: &BTreeMap<String, String>) -> Result<&'static Runtime>
         match STARTING.compare_exchange(0, me, Ordering::Acquire, Ordering::Relaxed) {
             Ok(_) => break,
             Err(holder) if holder != me => {
-                let taken = STARTING.compare_exchange(holder, me, Ordering::Acquire, Ordering::Relaxed);
+                let taken =
+                    STARTING.compare_exchange(holder, me, Ordering::Acquire, Ordering::Relaxed);
                 if taken.is_ok() {
                     break;
                 }
@@ -140,7 +160,11 @@ fn start_locked(file: &BTreeMap<String, String>) -> Result<&'static Runtime> {
         Ok(ids) => (ids, None),
         Err(text) => (Vec::new(), Some(text)),
     };
-    let devices = ids.iter().enumerate().map(|(index, id)| Device::new(index, *id)).collect();
+    let devices = ids
+        .iter()
+        .enumerate()
+        .map(|(index, id)| Device::new(index, *id))
+        .collect();
     let epoch = EPOCH.fetch_add(1, Ordering::Relaxed) + 1;
     let runtime: &'static Runtime = Box::leak(Box::new(Runtime {
         epoch,
@@ -214,12 +238,14 @@ impl Runtime {
             return Err(no_context(self));
         }
         let context = self.bind_implicitly(device)?;
-        Ok(Here { runtime: self, context })
+        Ok(Here {
+            runtime: self,
+            context,
+        })
     }
 
     /// One line that names what was chosen.
-    #[must_use]
-    pub fn banner(&self) -> String {
+    pub(crate) fn banner(&self) -> String {
         let memory = self.window.memory();
         let capacity = if memory.known {
             crate::error::show_bytes(memory.capacity)

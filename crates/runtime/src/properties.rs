@@ -13,7 +13,11 @@ use crate::process::{Runtime, current};
 /// # Errors
 /// Bad settings.
 pub fn run_mode() -> Result<i32> {
-    Ok(if current()?.is_rc() { abi::ACL_DEVICE } else { abi::ACL_HOST })
+    Ok(if current()?.is_rc() {
+        abi::ACL_DEVICE
+    } else {
+        abi::ACL_HOST
+    })
 }
 
 /// As [`run_mode`], with the place for the answer.
@@ -21,7 +25,9 @@ pub fn run_mode() -> Result<i32> {
 /// # Errors
 /// 100000 without `out`.
 pub fn check_run_mode(out: Option<&mut i32>) -> Result<()> {
-    let Some(out) = out else { return Err(Error::null("runMode")) };
+    let Some(out) = out else {
+        return Err(Error::null("runMode"));
+    };
     *out = run_mode()?;
     Ok(())
 }
@@ -34,10 +40,16 @@ pub fn soc_name() -> Result<&'static CStr> {
     static NAMES: OnceLock<Vec<(&'static str, std::ffi::CString)>> = OnceLock::new();
     let soc = current()?.settings.soc.name;
     let names = NAMES.get_or_init(|| {
-        let socs = crate::settings::profile::PROFILES.iter().flat_map(|profile| profile.socs);
-        socs.filter_map(|soc| Some((soc.name, std::ffi::CString::new(soc.name).ok()?))).collect()
+        let socs = crate::settings::profile::PROFILES
+            .iter()
+            .flat_map(|profile| profile.socs);
+        socs.filter_map(|soc| Some((soc.name, std::ffi::CString::new(soc.name).ok()?)))
+            .collect()
     });
-    let found = names.iter().find(|(name, _)| *name == soc).map(|(_, text)| text.as_c_str());
+    let found = names
+        .iter()
+        .find(|(name, _)| *name == soc)
+        .map(|(_, text)| text.as_c_str());
     found.ok_or_else(|| Error::unsupported("the chip has no name"))
 }
 
@@ -77,7 +89,10 @@ pub fn user_id(param: &'static str, physical: i32) -> Result<i32> {
         return Err(Error::rt_value(param, physical, "a device id from 0 up"));
     }
     let runtime = current()?;
-    let found = runtime.devices.iter().position(|d| d.physical().cast_signed() == physical);
+    let found = runtime
+        .devices
+        .iter()
+        .position(|d| d.physical().cast_signed() == physical);
     found.map(|index| index as i32).ok_or_else(|| {
         Error::rt_value_code(
             abi::ACL_ERROR_RT_INVALID_DEVICEID,
@@ -120,7 +135,11 @@ pub fn attribute(id: u32, attribute: i32) -> Result<i64> {
         1 | 101 | 102 | 201..=212 | 301 | 401..=409 => {
             Err(unknown(&format!("attribute {attribute}"), runtime))
         }
-        _ => Err(Error::rt_value("attr", attribute, "a value of aclrtDevAttr")),
+        _ => Err(Error::rt_value(
+            "attr",
+            attribute,
+            "a value of aclrtDevAttr",
+        )),
     }
 }
 
@@ -156,7 +175,9 @@ pub fn bare_pid() -> i32 {
 /// # Errors
 /// 100000 without a place, or with the reserved member set; 107001 for an id that does not exist.
 pub fn utilization(id: i32, out: Option<&mut abi::aclrtUtilizationInfo>) -> Result<()> {
-    let Some(out) = out else { return Err(Error::null("utilizationInfo")) };
+    let Some(out) = out else {
+        return Err(Error::null("utilizationInfo"));
+    };
     if !out.utilizationExtend.is_null() {
         let error: Error = crate::error::Fault::Param {
             param: "utilizationInfo->utilizationExtend",

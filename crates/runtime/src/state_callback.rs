@@ -31,17 +31,25 @@ pub fn register(
     function: abi::aclrtDeviceStateCallback,
     args: *mut c_void,
 ) -> Result<()> {
-    let Some(name) = name else { return Err(Error::null("regName")) };
+    let Some(name) = name else {
+        return Err(Error::null("regName"));
+    };
     if name.is_empty() {
         return Err(Error::value("regName", "\"\"", "must not be empty"));
     }
-    let Some(mut entries) = patient::lock(&ENTRIES) else { return Err(Fault::Forked.into()) };
+    let Some(mut entries) = patient::lock(&ENTRIES) else {
+        return Err(Fault::Forked.into());
+    };
     let known = entries.iter().position(|entry| entry.name == name);
     match (function, known) {
         (Some(_), Some(_)) => Err(Error::cause("regName", name, "is registered already")),
         (None, None) => Err(Error::cause("regName", name, "is not registered")),
         (Some(function), None) => {
-            entries.push(Entry { name: name.to_owned(), function, args: args as usize });
+            entries.push(Entry {
+                name: name.to_owned(),
+                function,
+                args: args as usize,
+            });
             ANY.store(true, Ordering::Release);
             Ok(())
         }
@@ -58,7 +66,12 @@ pub(crate) fn tell(device: i32, state: abi::aclrtDeviceState) {
         return;
     }
     let calls: Vec<(Function, usize)> = patient::lock(&ENTRIES)
-        .map(|entries| entries.iter().map(|entry| (entry.function, entry.args)).collect())
+        .map(|entries| {
+            entries
+                .iter()
+                .map(|entry| (entry.function, entry.args))
+                .collect()
+        })
         .unwrap_or_default();
     for (function, args) in calls {
         // SAFETY: a function of the program, called as it was registered.

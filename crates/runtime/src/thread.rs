@@ -7,6 +7,7 @@ use std::cell::Cell;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::context::Context;
+use crate::settings::profile::ALL_PRODUCTS;
 
 /// Allocator arenas of a device; a thread uses one of them.
 pub(crate) const ARENAS: usize = 16;
@@ -24,6 +25,9 @@ struct ThreadState {
     arena: Cell<u32>,
     allowance: Cell<u64>,
     failed: Cell<u64>,
+    /// Products that have the function being called, and its name; see [`calling`].
+    products: Cell<u8>,
+    function: Cell<&'static str>,
 }
 
 thread_local! {
@@ -35,6 +39,8 @@ thread_local! {
             arena: Cell::new(UNASSIGNED),
             allowance: Cell::new(0),
             failed: Cell::new(0),
+            products: Cell::new(ALL_PRODUCTS),
+            function: Cell::new(""),
         }
     };
 }
@@ -60,7 +66,9 @@ pub(crate) fn bind(epoch: u32, context: Option<(&'static Context, u64)>) {
     STATE.with(|state| {
         state.epoch.set(epoch);
         state.context.set(context.map(|(context, _)| context));
-        state.generation.set(context.map_or(0, |(_, generation)| generation));
+        state
+            .generation
+            .set(context.map_or(0, |(_, generation)| generation));
     });
 }
 
@@ -110,4 +118,27 @@ pub(crate) fn recovered(bytes: u64) -> bool {
         }
         cured
     })
+}
+
+/// Runs a call of a function that some products lack. Its argument checks come first; where it
+/// asks for the runtime, the product is checked (see [`wanted`]).
+pub fn calling<R>(function: &'static str, products: u8, call: impl FnOnce() -> R) -> R {
+    STATE.with(|state| {
+        state.function.set(function);
+        state.products.set(products);
+    });
+    let result = call();
+    STATE.with(|state| state.products.set(ALL_PRODUCTS));
+    result
+}
+
+/// Products that have the function being called.
+#[inline]
+pub(crate) fn wanted() -> u8 {
+    STATE.with(|state| state.products.get())
+}
+
+/// The function named by [`calling`].
+pub(crate) fn function() -> &'static str {
+    STATE.with(|state| state.function.get())
 }

@@ -5,11 +5,15 @@
 /// Reading stops at the first foreign character or unknown id; earlier ids stay. A list that does
 /// not ascend, or names a device twice, is refused as a whole.
 pub(crate) fn parse(list: Option<&str>, devices: u32) -> Result<Vec<u32>, String> {
-    let Some(list) = list else { return Ok((0..devices).collect()) };
+    let Some(list) = list else {
+        return Ok((0..devices).collect());
+    };
     let mut ids: Vec<u32> = Vec::new();
     for part in list.split(',') {
         let digits = part.bytes().take_while(u8::is_ascii_digit).count();
-        let Some(id) = part[..digits].parse().ok().filter(|id| *id < devices) else { break };
+        let Some(id) = part[..digits].parse().ok().filter(|id| *id < devices) else {
+            break;
+        };
         if ids.last().is_some_and(|last| *last >= id) {
             return Err(format!(
                 "ASCEND_RT_VISIBLE_DEVICES={list}: ids must ascend, each once; {id} stands after {}",

@@ -61,7 +61,9 @@ impl MemoryPlan {
     fn new(settings: &Settings) -> Self {
         let unknown = || (host::total_memory().unwrap_or(8 * GIB) / 2) & !(2 * GIB - 1);
         let capacity = settings.capacity.unwrap_or_else(unknown).max(1 << 20);
-        let huge = settings.huge.unwrap_or_else(|| crate::settings::default_huge(capacity));
+        let huge = settings
+            .huge
+            .unwrap_or_else(|| crate::settings::default_huge(capacity));
         let huge = huge.min(capacity);
         MemoryPlan {
             capacity,
@@ -94,14 +96,29 @@ impl Window {
         let memory = MemoryPlan::new(settings);
         let devices = u64::from(settings.devices);
         let least = (memory.capacity + memory.capacity / 4 + 2 * GIB).next_power_of_two();
-        let stride = if host::overcommit_mode() == 2 { least } else { STRIDE.max(least) };
+        let stride = if host::overcommit_mode() == 2 {
+            least
+        } else {
+            STRIDE.max(least)
+        };
         let alias_needed = settings.mode == Mode::Ep;
 
         let home = settings.window.unwrap_or(BASE);
-        let first = if settings.window.is_some() { home } else { FIRST_DEVICE };
+        let first = if settings.window.is_some() {
+            home
+        } else {
+            FIRST_DEVICE
+        };
         if first - home + devices * stride <= FULL
-            && let Ok(window) =
-                Self::try_at(Some(home), FULL, first - home, stride, devices, alias_needed, memory)
+            && let Ok(window) = Self::try_at(
+                Some(home),
+                FULL,
+                first - home,
+                stride,
+                devices,
+                alias_needed,
+                memory,
+            )
         {
             return Ok(window);
         }
@@ -120,7 +137,12 @@ impl Window {
             let stride = (bytes / devices).min(stride);
             let stride = 1u64 << (63 - stride.leading_zeros());
             match Self::try_at(None, bytes, 0, stride, devices, alias_needed, memory) {
-                Ok(window) => return Ok(Window { moved: true, ..window }),
+                Ok(window) => {
+                    return Ok(Window {
+                        moved: true,
+                        ..window
+                    });
+                }
                 Err(error) => last = error.to_string(),
             }
             bytes /= 2;
@@ -146,7 +168,11 @@ impl Window {
         let base = map::reserve(at, bytes, map::Access::None)?;
         // Devices start on whole GiB, so that giant pages are aligned.
         let first = (base + offset).next_multiple_of(GIB);
-        let stride = if first + devices * stride > base + bytes { stride / 2 } else { stride };
+        let stride = if first + devices * stride > base + bytes {
+            stride / 2
+        } else {
+            stride
+        };
         let distance = if alias_needed {
             match map::reserve(None, bytes + GIB, map::Access::None) {
                 Ok(alias) => {
@@ -178,12 +204,26 @@ impl Window {
     /// Plan of device `index`.
     pub(crate) fn device_plan(&self, index: usize) -> DevicePlan {
         let bytes = 1u64 << self.stride_shift;
-        let MemoryPlan { capacity, normal, huge, .. } = self.memory;
+        let MemoryPlan {
+            capacity,
+            normal,
+            huge,
+            ..
+        } = self.memory;
         let grain = if bytes >= 8 * GIB { GIB } else { 2 << 20 };
         // In proportion, but never less than what each part holds.
         let share = (u128::from(bytes) * u128::from(normal) / u128::from(capacity)) as u64;
-        let least = if normal == 0 { 0 } else { normal.next_multiple_of(grain) };
-        let most = bytes - if huge == 0 { 0 } else { huge.next_multiple_of(grain) };
+        let least = if normal == 0 {
+            0
+        } else {
+            normal.next_multiple_of(grain)
+        };
+        let most = bytes
+            - if huge == 0 {
+                0
+            } else {
+                huge.next_multiple_of(grain)
+            };
         let normal_bytes = (share / grain * grain).max(least).min(most);
         DevicePlan {
             base: self.first + ((index as u64) << self.stride_shift),

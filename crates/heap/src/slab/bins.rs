@@ -3,7 +3,9 @@
 use core::sync::atomic::Ordering::Relaxed;
 
 use super::class::{CLASSES, class_units, span_slices};
-use super::table::{OBJECTS_PER_SLICE, Owner, SpanTable, free_word, is_live, pack_object, unpack_object};
+use super::table::{
+    OBJECTS_PER_SLICE, Owner, SpanTable, free_word, is_live, pack_object, unpack_object,
+};
 
 /// A block that [`Bins::free`] released, as it stood under the lock.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -32,7 +34,10 @@ impl Bins {
     /// Bins without spans. `number` is written into the spans, so that a lookup finds the owner.
     #[must_use]
     pub fn new(number: u32) -> Self {
-        Self { number, heads: [0; CLASSES] }
+        Self {
+            number,
+            heads: [0; CLASSES],
+        }
     }
 
     /// Takes a block of `class`, or `None` when no span has room (see
@@ -55,7 +60,9 @@ impl Bins {
         let free = record.free.load(Relaxed);
         let index = match free.checked_sub(1) {
             Some(index) => {
-                record.free.store(table.object(span, index).load(Relaxed), Relaxed);
+                record
+                    .free
+                    .store(table.object(span, index).load(Relaxed), Relaxed);
                 index
             }
             None => {
@@ -65,7 +72,9 @@ impl Bins {
             }
         };
         record.used.store(record.used.load(Relaxed) + 1, Relaxed);
-        table.object(span, index).store(pack_object(size, requested, owner), Relaxed);
+        table
+            .object(span, index)
+            .store(pack_object(size, requested, owner), Relaxed);
         if record.free.load(Relaxed) == 0
             && record.carved.load(Relaxed) == capacity(record.slices.load(Relaxed), units)
         {
@@ -88,9 +97,7 @@ impl Bins {
         let record = table.record(span);
         let object = table.object(span, index);
         let word = object.load(Relaxed);
-        if !is_live(word)
-            || record.bins.load(Relaxed) != self.number
-            || !table.is_small_span(span)
+        if !is_live(word) || record.bins.load(Relaxed) != self.number || !table.is_small_span(span)
         {
             return None;
         }
@@ -103,7 +110,12 @@ impl Bins {
         let used = record.used.load(Relaxed) - 1;
         record.used.store(used, Relaxed);
         let (size, _, owner) = unpack_object(word);
-        let mut freed = Freed { size, owner, emptied: None, idle: used == 0 };
+        let mut freed = Freed {
+            size,
+            owner,
+            emptied: None,
+            idle: used == 0,
+        };
         if was_full {
             self.link(table, span, super::class_of(units));
         }

@@ -130,7 +130,12 @@ impl<'a> SpanTable<'a> {
         assert_eq!(map.len(), records.len());
         assert!(objects.is_empty() || objects.len() == map.len() * OBJECTS_PER_SLICE);
         assert!(objects.is_empty() || 1u64 << shift == OBJECTS_PER_SLICE as u64 * UNIT);
-        Self { shift, map, records, objects }
+        Self {
+            shift,
+            map,
+            records,
+            objects,
+        }
     }
 
     /// Bytes of a slice, as a shift.
@@ -163,7 +168,11 @@ impl<'a> SpanTable<'a> {
     #[must_use]
     pub fn find(&self, offset: u64) -> Option<Found> {
         let slice = offset >> self.shift;
-        let first = self.map.get(usize::try_from(slice).ok()?)?.load(Relaxed).checked_sub(1)?;
+        let first = self
+            .map
+            .get(usize::try_from(slice).ok()?)?
+            .load(Relaxed)
+            .checked_sub(1)?;
         let record = self.records.get(first as usize)?;
         let tag = record.tag.load(Acquire);
         let within = offset.checked_sub(u64::from(first) << self.shift)?;
@@ -176,7 +185,10 @@ impl<'a> SpanTable<'a> {
                     size,
                     requested: record.requested.load(Relaxed),
                     owner: unpack_tag(tag),
-                    place: Place::Large { first, slices: record.slices.load(Relaxed) },
+                    place: Place::Large {
+                        first,
+                        slices: record.slices.load(Relaxed),
+                    },
                 })
             }
             _ => None,
@@ -203,7 +215,11 @@ impl<'a> SpanTable<'a> {
             size,
             requested,
             owner,
-            place: Place::Small { span, index, bins: record.bins.load(Relaxed) },
+            place: Place::Small {
+                span,
+                index,
+                bins: record.bins.load(Relaxed),
+            },
         })
     }
 
@@ -228,7 +244,12 @@ impl<'a> SpanTable<'a> {
     pub fn retract(&self, first: u32) -> Option<LargeInfo> {
         let record = self.record(first);
         let tag = record.tag.load(Relaxed);
-        if tag & KIND != LARGE || record.tag.compare_exchange(tag, 0, Acquire, Relaxed).is_err() {
+        if tag & KIND != LARGE
+            || record
+                .tag
+                .compare_exchange(tag, 0, Acquire, Relaxed)
+                .is_err()
+        {
             return None;
         }
         Some(LargeInfo {
@@ -310,8 +331,11 @@ pub(super) fn pack_object(size: u64, requested: u64, owner: Owner) -> u32 {
 #[inline]
 pub(super) fn unpack_object(word: u32) -> (u64, u64, Owner) {
     let size = u64::from(word & 0x7ff) * 32;
-    let owner =
-        Owner { family: (word >> 27 & 0xf) as u8, module: (word >> 11 & 0x7f) as u8, page: 0 };
+    let owner = Owner {
+        family: (word >> 27 & 0xf) as u8,
+        module: (word >> 11 & 0x7f) as u8,
+        page: 0,
+    };
     (size, size - u64::from(word >> 18 & 0x1ff), owner)
 }
 

@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
 use crate::c_api::{Memory, address_of, at, c_api};
-use crate::callables::{Slot, check_callable, reported, with_python};
+use crate::callables::{Slot, call, check_callable, reported, with_python};
 use crate::calls::calls;
 use crate::convert::Word;
 
@@ -111,7 +111,7 @@ fn ask(slot: &Slot, arguments: &[usize]) -> usize {
     let answer = with_python(|py| {
         let callable = slot.get(py)?;
         let answer =
-            PyTuple::new(py, arguments).and_then(|arguments| callable.bind(py).call1(arguments));
+            PyTuple::new(py, arguments).and_then(|arguments| call(py, &callable, &arguments));
         reported(py, &callable, answer)?.extract::<Word>().ok()
     });
     answer.flatten().map_or(0, |Word(number)| number)

@@ -6,9 +6,10 @@
 use std::ffi::c_void;
 
 use pyo3::prelude::*;
+use pyo3::types::PyTuple;
 
 use crate::c_api::{address_of, at, c_api};
-use crate::callables::{check_callable, reported, with_python};
+use crate::callables::{call, check_callable, reported, with_python};
 use crate::calls::calls;
 use crate::convert::{Int, Word};
 
@@ -76,7 +77,8 @@ unsafe extern "C" fn run(user_data: *mut c_void) {
     let mut launch = Some(launch);
     with_python(|py| {
         if let Some(Launch { function, data }) = launch.take().map(|launch| *launch) {
-            let answer = function.call1(py, (data,));
+            let answer =
+                PyTuple::new(py, [data]).and_then(|arguments| call(py, &function, &arguments));
             reported(py, &function, answer);
         }
     });

@@ -2,9 +2,10 @@
 
 use cannery_abi::{aclrtExceptionInfo, aclrtExceptionInfoCallback};
 use pyo3::prelude::*;
+use pyo3::types::PyTuple;
 
 use crate::c_api::{address_of, at, c_api};
-use crate::callables::{Slot, check_callable, reported, with_python};
+use crate::callables::{Slot, call, check_callable, reported, with_python};
 use crate::calls::calls;
 use crate::convert::{Int, Word};
 
@@ -90,7 +91,8 @@ fn set_exception_info_callback(py: Python<'_>, r#fn: Option<Bound<'_, PyAny>>) -
 unsafe extern "C" fn on_exception(info: *mut aclrtExceptionInfo) {
     with_python(|py| {
         if let Some(callable) = ON_EXCEPTION.get(py) {
-            let answer = callable.call1(py, (address_of(info),));
+            let arguments = PyTuple::new(py, [address_of(info)]);
+            let answer = arguments.and_then(|arguments| call(py, &callable, &arguments));
             reported(py, &callable, answer);
         }
     });

@@ -139,7 +139,10 @@ pub(crate) fn ptr_to_numpy<'py>(
             interface: interface.unbind(),
         },
     )?;
-    numpy.call_method1("asarray", (lender,))
+    // The view has exactly the wanted type, also where two numbers mean the same one.
+    numpy
+        .call_method1("asarray", (lender,))?
+        .call_method1("view", (element,))
 }
 
 /// Bytes of an array.

@@ -11,8 +11,9 @@ use std::time::Duration;
 
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::types::PyTuple;
 
-use crate::callables::with_python;
+use crate::callables::{self, with_python};
 use crate::convert::Word;
 
 /// Room for the stack, in bytes: what Python's own threads have on Linux.
@@ -108,7 +109,7 @@ fn call(py: Python<'_>, function: &Py<PyAny>, argument: Option<&Py<PyAny>>) -> E
         .get_type(py)
         .name()
         .map_or_else(|_| "Exception".to_owned(), |name| name.to_string());
-    error.display(py);
+    callables::print(py, &error);
     End::Raised(class)
 }
 

@@ -15,13 +15,26 @@ pub enum Fault {
     /// Front: a pointer is NULL.
     Null { param: &'static str },
     /// Front: a value is not among the accepted ones.
-    Value { param: &'static str, value: String, expected: String },
+    Value {
+        param: &'static str,
+        value: String,
+        expected: String,
+    },
     /// Front: a value is rejected for a reason.
-    Cause { param: &'static str, value: String, cause: String },
+    Cause {
+        param: &'static str,
+        value: String,
+        cause: String,
+    },
     /// Front: a parameter is rejected, no value shown.
     Param { param: &'static str, cause: String },
     /// Front: the init file cannot be used.
-    File { code: i32, message: &'static str, path: String, cause: String },
+    File {
+        code: i32,
+        message: &'static str,
+        path: String,
+        cause: String,
+    },
     /// Front: a setting of the emulator is wrong.
     Setting(BadSetting),
     /// Front: aclInit again. The only fault without a text.
@@ -29,19 +42,40 @@ pub enum Fault {
     /// Front: aclFinalize again.
     RepeatFinalize,
     /// Front: registered twice, or something similar with a code of its own.
-    Refused { code: i32, param: &'static str, cause: String },
+    Refused {
+        code: i32,
+        param: &'static str,
+        cause: String,
+    },
     /// Runtime: a value is not among the accepted ones.
-    RtValue { code: i32, param: &'static str, value: String, expected: String },
+    RtValue {
+        code: i32,
+        param: &'static str,
+        value: String,
+        expected: String,
+    },
     /// Runtime: a pointer is NULL.
     RtNull { param: &'static str },
     /// Runtime: a value is rejected for a reason.
-    RtCause { param: &'static str, value: String, cause: String },
+    RtCause {
+        param: &'static str,
+        value: String,
+        cause: String,
+    },
     /// Runtime: several values are rejected together.
     RtTogether { params: &'static str, cause: String },
     /// Runtime: a parameter is rejected, no value shown.
-    RtParam { code: i32, param: &'static str, cause: String },
+    RtParam {
+        code: i32,
+        param: &'static str,
+        cause: String,
+    },
     /// Runtime: a parameter or value is not supported, without being a bad argument of the front.
-    RtUnknown { param: &'static str, value: String, cause: String },
+    RtUnknown {
+        param: &'static str,
+        value: String,
+        cause: String,
+    },
     /// Runtime: calls in the wrong order.
     Sequence { code: i32, cause: String },
     /// Runtime: the calling thread has no usable context.
@@ -57,7 +91,11 @@ pub enum Fault {
     /// Runtime: the visible devices leave none.
     NoDevice { cause: String },
     /// Driver: the address is not one that may be given here.
-    Address { param: &'static str, address: u64, cause: String },
+    Address {
+        param: &'static str,
+        address: u64,
+        cause: String,
+    },
     /// Driver: no device memory.
     Shortage(Box<Shortage>),
     /// Driver: no host memory, or not lockable.
@@ -97,13 +135,9 @@ impl Fault {
             | Fault::Address { .. } => abi::ACL_ERROR_RT_PARAM_INVALID,
             Fault::NoContext { .. } => abi::ACL_ERROR_RT_CONTEXT_NULL,
             Fault::Forked | Fault::NoWindow { .. } => abi::ACL_ERROR_RT_DEV_SETUP_ERROR,
-            Fault::Unsupported { .. } | Fault::NotBuilt => {
-                abi::ACL_ERROR_RT_FEATURE_NOT_SUPPORT
-            }
+            Fault::Unsupported { .. } | Fault::NotBuilt => abi::ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
             Fault::NoDevice { .. } => abi::ACL_ERROR_RT_NO_DEVICE,
-            Fault::Shortage(_) | Fault::HostShortage { .. } => {
-                abi::ACL_ERROR_RT_MEMORY_ALLOCATION
-            }
+            Fault::Shortage(_) | Fault::HostShortage { .. } => abi::ACL_ERROR_RT_MEMORY_ALLOCATION,
             Fault::Internal { .. } => abi::ACL_ERROR_INTERNAL_ERROR,
         }
     }
@@ -158,15 +192,36 @@ impl Fault {
             Fault::Null { param } | Fault::RtNull { param } => {
                 write!(text, "argument {param} is NULL; pass a valid pointer")
             }
-            Fault::Value { param, value, expected } => {
+            Fault::Value {
+                param,
+                value,
+                expected,
+            } => {
                 write!(text, "argument {param} is {value}: {expected}")
             }
-            Fault::RtValue { param, value, expected, .. } => {
+            Fault::RtValue {
+                param,
+                value,
+                expected,
+                ..
+            } => {
                 write!(text, "argument {param} is {value}, expected {expected}")
             }
-            Fault::Cause { param, value, cause }
-            | Fault::RtCause { param, value, cause }
-            | Fault::RtUnknown { param, value, cause } => {
+            Fault::Cause {
+                param,
+                value,
+                cause,
+            }
+            | Fault::RtCause {
+                param,
+                value,
+                cause,
+            }
+            | Fault::RtUnknown {
+                param,
+                value,
+                cause,
+            } => {
                 write!(text, "argument {param} is {value}: {cause}")
             }
             Fault::Param { param, cause }
@@ -176,10 +231,16 @@ impl Fault {
             Fault::File { path, cause, .. } => write!(text, "file {path}: {cause}"),
             Fault::Setting(bad) => write!(text, "setting {bad}"),
             Fault::RepeatInit => {
-                write!(text, "already initialised; the call counts and may be ignored")
+                write!(
+                    text,
+                    "already initialised; the call counts and may be ignored"
+                )
             }
             Fault::RepeatFinalize => {
-                write!(text, "not initialised, or finalised already; call aclInit first")
+                write!(
+                    text,
+                    "not initialised, or finalised already; call aclInit first"
+                )
             }
             Fault::Sequence { cause, .. }
             | Fault::NoContext { cause }
@@ -197,7 +258,11 @@ impl Fault {
                 text,
                 "Cannery has no implementation of this function; docs/coverage.md lists what it has"
             ),
-            Fault::Address { param, address, cause } => {
+            Fault::Address {
+                param,
+                address,
+                cause,
+            } => {
                 write!(text, "argument {param} is {address:#x}: {cause}")
             }
             Fault::Shortage(shortage) => write!(text, "{shortage}"),

@@ -10,11 +10,11 @@ mod pending;
 mod shortage;
 
 pub use fault::Fault;
+pub(crate) use pending::{clear_setup_failure, setup_failure};
 pub use pending::{
     code_name, last_error, note_setup_failure, recent_message, record, record_silently,
     set_process_mode, take_last_error,
 };
-pub(crate) use pending::{clear_setup_failure, setup_failure};
 pub use shortage::{OwnerShare, Shortage};
 
 /// Bytes for people and for searching: "3 MiB (3145728 bytes)".
@@ -85,18 +85,24 @@ impl Error {
 
     /// A value that is not among the accepted ones, found by the front.
     #[must_use]
-    pub fn value(
-        param: &'static str,
-        value: impl ToString,
-        expected: impl Into<String>,
-    ) -> Self {
-        Fault::Value { param, value: value.to_string(), expected: expected.into() }.into()
+    pub fn value(param: &'static str, value: impl ToString, expected: impl Into<String>) -> Self {
+        Fault::Value {
+            param,
+            value: value.to_string(),
+            expected: expected.into(),
+        }
+        .into()
     }
 
     /// A value rejected for a reason, found by the front.
     #[must_use]
     pub fn cause(param: &'static str, value: impl ToString, cause: impl Into<String>) -> Self {
-        Fault::Cause { param, value: value.to_string(), cause: cause.into() }.into()
+        Fault::Cause {
+            param,
+            value: value.to_string(),
+            cause: cause.into(),
+        }
+        .into()
     }
 
     /// A value rejected by the runtime: 107000.
@@ -117,37 +123,65 @@ impl Error {
         value: impl ToString,
         expected: impl Into<String>,
     ) -> Self {
-        Fault::RtValue { code, param, value: value.to_string(), expected: expected.into() }.into()
+        Fault::RtValue {
+            code,
+            param,
+            value: value.to_string(),
+            expected: expected.into(),
+        }
+        .into()
     }
 
     /// A value rejected by the runtime for a reason: 107000.
     #[must_use]
     pub fn rt_cause(param: &'static str, value: impl ToString, cause: impl Into<String>) -> Self {
-        Fault::RtCause { param, value: value.to_string(), cause: cause.into() }.into()
+        Fault::RtCause {
+            param,
+            value: value.to_string(),
+            cause: cause.into(),
+        }
+        .into()
     }
 
     /// A parameter rejected by the runtime, no value shown: 107000 or another code.
     #[must_use]
     pub fn rt_param(code: i32, param: &'static str, cause: impl Into<String>) -> Self {
-        Fault::RtParam { code, param, cause: cause.into() }.into()
+        Fault::RtParam {
+            code,
+            param,
+            cause: cause.into(),
+        }
+        .into()
     }
 
     /// Calls in the wrong order.
     #[must_use]
     pub fn sequence(code: i32, cause: impl Into<String>) -> Self {
-        Fault::Sequence { code, cause: cause.into() }.into()
+        Fault::Sequence {
+            code,
+            cause: cause.into(),
+        }
+        .into()
     }
 
     /// An address that the driver does not accept: 107000.
     #[must_use]
     pub fn address(param: &'static str, address: u64, cause: impl Into<String>) -> Self {
-        Fault::Address { param, address, cause: cause.into() }.into()
+        Fault::Address {
+            param,
+            address,
+            cause: cause.into(),
+        }
+        .into()
     }
 
     /// Something this product, mode or build does not have: 207000.
     #[must_use]
     pub fn unsupported(cause: impl Into<String>) -> Self {
-        Fault::Unsupported { cause: cause.into() }.into()
+        Fault::Unsupported {
+            cause: cause.into(),
+        }
+        .into()
     }
 }
 

@@ -66,7 +66,9 @@ fn with_pending<R>(act: impl FnOnce(&mut Pending) -> R) -> Option<R> {
         return crate::patient::lock(&SHARED).map(|mut pending| act(&mut pending));
     }
     // A thread that is ending has no storage any more: then there is nobody to read either.
-    PENDING.try_with(|pending| act(&mut pending.borrow_mut())).ok()
+    PENDING
+        .try_with(|pending| act(&mut pending.borrow_mut()))
+        .ok()
 }
 
 /// Texts are shared by all threads from now on (init file: `err_msg_mode` "1"), or not.
@@ -158,5 +160,8 @@ pub(crate) fn clear_setup_failure() {
 
 /// Why this thread has no device, when it tried.
 pub(crate) fn setup_failure() -> Option<String> {
-    SETUP.try_with(|setup| setup.borrow().clone()).ok().flatten()
+    SETUP
+        .try_with(|setup| setup.borrow().clone())
+        .ok()
+        .flatten()
 }

@@ -66,7 +66,13 @@ impl fmt::Display for Shortage {
             for (i, owner) in self.owners.iter().enumerate() {
                 let comma = if i == 0 { "" } else { "," };
                 let s = if owner.blocks == 1 { "" } else { "s" };
-                write!(f, "{comma} {} {} ({} block{s})", owner.name, Bytes(owner.bytes), owner.blocks)?;
+                write!(
+                    f,
+                    "{comma} {} {} ({} block{s})",
+                    owner.name,
+                    Bytes(owner.bytes),
+                    owner.blocks
+                )?;
             }
         }
         write!(f, ". Next: {}", self.next)

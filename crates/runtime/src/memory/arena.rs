@@ -20,7 +20,10 @@ pub(crate) struct RunCache {
 
 impl RunCache {
     const fn new() -> Self {
-        Self { runs: [[0; DEPTH]; LONGEST], counts: [0; LONGEST] }
+        Self {
+            runs: [[0; DEPTH]; LONGEST],
+            counts: [0; LONGEST],
+        }
     }
 
     /// A run of exactly `slices`, by its first slice.

@@ -50,12 +50,13 @@ pub unsafe fn memcpy_batch(
     batch: &Batch<'_>,
     fail: Option<&mut usize>,
     fail_expected: bool,
-    supported: bool,
 ) -> Result<()> {
     if batch.count == 0 {
         return Err(Error::zero("numBatches"));
     }
-    let Some(sizes) = batch.sizes else { return Err(Error::null("sizes")) };
+    let Some(sizes) = batch.sizes else {
+        return Err(Error::null("sizes"));
+    };
     let mut nowhere = NO_ITEM;
     let fail = match fail {
         Some(fail) => fail,
@@ -69,16 +70,16 @@ pub unsafe fn memcpy_batch(
     let items = check_front(batch, sizes)?;
     *fail = NO_ITEM;
     check_runs(&items, batch.count)?;
-    if !supported {
-        let function = if fail_expected { "aclrtMemcpyBatch" } else { "aclrtMemcpyBatchV2" };
-        return Err(super::set::unsupported(function));
-    }
     let here = here()?;
     let ready = resolve(&here, &items, fail)?;
     for (to, from, bytes) in ready {
         // SAFETY: `resolve` checked device ranges; host ranges per contract.
         unsafe { os::copy::copy(to.at, from.at, bytes) };
-        emit(|| Event::Copy { to: to.at, from: from.at, bytes });
+        emit(|| Event::Copy {
+            to: to.at,
+            from: from.at,
+            bytes,
+        });
     }
     Ok(())
 }
@@ -97,7 +98,9 @@ fn check_front<'a>(batch: &Batch<'a>, sizes: &'a [u64]) -> Result<Items<'a>> {
     let dest_maxs = batch.dest_maxs.ok_or_else(|| Error::null("destMaxs"))?;
     let srcs = batch.srcs.ok_or_else(|| Error::null("srcs"))?;
     let attrs = batch.attrs.ok_or_else(|| Error::null("attrs"))?;
-    let indexes = batch.attr_indexes.ok_or_else(|| Error::null("attrsIndexes"))?;
+    let indexes = batch
+        .attr_indexes
+        .ok_or_else(|| Error::null("attrsIndexes"))?;
     for (i, (size, room)) in sizes.iter().zip(dest_maxs).enumerate() {
         if size > room {
             return Err(Error::cause(
@@ -107,16 +110,30 @@ fn check_front<'a>(batch: &Batch<'a>, sizes: &'a [u64]) -> Result<Items<'a>> {
             ));
         }
     }
-    Ok(Items { dsts, srcs, sizes, attrs, indexes })
+    Ok(Items {
+        dsts,
+        srcs,
+        sizes,
+        attrs,
+        indexes,
+    })
 }
 
 fn check_runs(items: &Items<'_>, count: usize) -> Result<()> {
     if count > MOST {
-        return Err(Error::rt_value("count", count, format!("a number of copies in [1, {MOST}]")));
+        return Err(Error::rt_value(
+            "count",
+            count,
+            format!("a number of copies in [1, {MOST}]"),
+        ));
     }
     let runs = items.attrs.len();
     if runs == 0 || runs > count {
-        return Err(Error::rt_value("numAttrs", runs, format!("a number in [1, {count}]")));
+        return Err(Error::rt_value(
+            "numAttrs",
+            runs,
+            format!("a number in [1, {count}]"),
+        ));
     }
     let mut before: Option<u64> = None;
     for (i, index) in items.indexes.iter().enumerate() {
@@ -128,13 +145,23 @@ fn check_runs(items: &Items<'_>, count: usize) -> Result<()> {
             return Err(Error::rt_cause(
                 "attrsIndexes",
                 index,
-                format!("entry {i}: the first must be 0, each larger than the one before, all below {count}"),
+                format!(
+                    "entry {i}: the first must be 0, each larger than the one before, all below {count}"
+                ),
             ));
         }
         before = Some(*index);
     }
-    if let Some(i) = items.attrs.iter().position(|attr| attr.rsv.iter().any(|byte| *byte != 0)) {
-        return Err(Error::rt_value("attrs->rsv", format!("not 0 in entry {i}"), "0, it is reserved"));
+    if let Some(i) = items
+        .attrs
+        .iter()
+        .position(|attr| attr.rsv.iter().any(|byte| *byte != 0))
+    {
+        return Err(Error::rt_value(
+            "attrs->rsv",
+            format!("not 0 in entry {i}"),
+            "0, it is reserved",
+        ));
     }
     Ok(())
 }
@@ -144,7 +171,11 @@ fn resolve(here: &Here, items: &Items<'_>, fail: &mut usize) -> Result<Vec<(Spot
     let mut run = 0;
     let mut direction: Option<bool> = None;
     for (i, size) in items.sizes.iter().enumerate() {
-        while items.indexes.get(run + 1).is_some_and(|first| *first <= i as u64) {
+        while items
+            .indexes
+            .get(run + 1)
+            .is_some_and(|first| *first <= i as u64)
+        {
             run += 1;
         }
         if *size == 0 {
@@ -155,7 +186,10 @@ fn resolve(here: &Here, items: &Items<'_>, fail: &mut usize) -> Result<Vec<(Spot
         let to_device = to.device.is_some();
         if *direction.get_or_insert(to_device) != to_device {
             *fail = i;
-            return Err(item_fault(i, "goes the other way; a batch has one direction".to_owned()));
+            return Err(item_fault(
+                i,
+                "goes the other way; a batch has one direction".to_owned(),
+            ));
         }
         ready.push((to, from, *size));
     }
@@ -170,9 +204,10 @@ fn resolve_item(
 ) -> Result<(Spot, Spot)> {
     let (dst, src) = (items.dsts[i], items.srcs[i]);
     let (to, from) = copy::ends(here, dst, src, items.sizes[i])?;
-    for (name, address, spot, declared) in
-        [("destination", dst, to, &attr.dstLoc), ("source", src, from, &attr.srcLoc)]
-    {
+    for (name, address, spot, declared) in [
+        ("destination", dst, to, &attr.dstLoc),
+        ("source", src, from, &attr.srcLoc),
+    ] {
         let fits = match declared.r#type {
             abi::ACL_MEM_LOCATION_TYPE_DEVICE => spot.device == Some(declared.id as usize),
             abi::ACL_MEM_LOCATION_TYPE_HOST => spot.device.is_none(),
@@ -193,11 +228,19 @@ fn resolve_item(
         }
     }
     if to.device.is_some() == from.device.is_some() {
-        return Err(item_fault(i, "does not cross between host and device".to_owned()));
+        return Err(item_fault(
+            i,
+            "does not cross between host and device".to_owned(),
+        ));
     }
     Ok((to, from))
 }
 
 fn item_fault(i: usize, cause: String) -> Error {
-    Fault::RtCause { param: "attrs", value: format!("item {i}"), cause }.into()
+    Fault::RtCause {
+        param: "attrs",
+        value: format!("item {i}"),
+        cause,
+    }
+    .into()
 }

@@ -22,7 +22,11 @@ pub fn maintain(address: u64, size: u64) -> Result<()> {
     // In RC mode pinned host memory is device memory.
     let one_memory = here.runtime.is_rc() && locate::block(here.runtime, address).is_some();
     if spot.device.is_none() && !one_memory {
-        return Err(Error::address("devPtr", address, "host memory; flush and invalidate are for device memory"));
+        return Err(Error::address(
+            "devPtr",
+            address,
+            "host memory; flush and invalidate are for device memory",
+        ));
     }
     Ok(())
 }

@@ -32,20 +32,30 @@ pub(crate) struct Wishes {
 
 impl Default for Wishes {
     fn default() -> Self {
-        Self { module: APP_MODULE, device: None, same_address: false }
+        Self {
+            module: APP_MODULE,
+            device: None,
+            same_address: false,
+        }
     }
 }
 
 /// The array is missing although a configuration was passed.
 #[must_use]
 pub fn missing_attributes() -> Error {
-    Fault::RtNull { param: "cfg->attrs" }.into()
+    Fault::RtNull {
+        param: "cfg->attrs",
+    }
+    .into()
 }
 
 fn take_module(wishes: &mut Wishes, attribute: &Attribute) {
     // Modules past the last one fall back to the application.
-    wishes.module =
-        if attribute.short < MODULE_END { attribute.short as u8 } else { APP_MODULE };
+    wishes.module = if attribute.short < MODULE_END {
+        attribute.short as u8
+    } else {
+        APP_MODULE
+    };
 }
 
 fn not_legal(attribute: &Attribute, legal: &str) -> Error {
@@ -78,7 +88,11 @@ pub(crate) fn for_host(profile: &Profile, attributes: &[Attribute]) -> Result<Wi
                 0 => wishes.same_address = false,
                 1 => wishes.same_address = true,
                 other => {
-                    return Err(Error::rt_value("cfg->attrs[].value.vaFlag", other, "0 or 1"));
+                    return Err(Error::rt_value(
+                        "cfg->attrs[].value.vaFlag",
+                        other,
+                        "0 or 1",
+                    ));
                 }
             },
             _ => {

@@ -4,8 +4,8 @@
 use cannery_abi as abi;
 use cannery_observe::{Event, emit};
 
-use super::locate::{self, Spot};
 use super::guard;
+use super::locate::{self, Spot};
 use crate::error::{Error, Result};
 use crate::os;
 use crate::process::{Here, here};
@@ -33,7 +33,11 @@ pub unsafe fn memcpy(dst: u64, dest_max: u64, src: u64, count: u64, kind: i32) -
     let (to, from) = ends(&here, dst, src, count)?;
     // SAFETY: `ends` checked device ranges; host ranges per contract.
     unsafe { os::copy::copy(to.at, from.at, count) };
-    emit(|| Event::Copy { to: dst, from: src, bytes: count });
+    emit(|| Event::Copy {
+        to: dst,
+        from: src,
+        bytes: count,
+    });
     Ok(())
 }
 
@@ -49,14 +53,19 @@ fn check_arguments(dst: u64, dest_max: u64, src: u64, count: u64, kind: i32) -> 
         return Err(bad_kind(kind));
     }
     if count > dest_max {
-        return Err(Error::rt_value("cnt", count, format!("a value in (0, {dest_max}] (destMax)")));
+        return Err(Error::rt_value(
+            "cnt",
+            count,
+            format!("a value in (0, {dest_max}] (destMax)"),
+        ));
     }
     Ok(())
 }
 
 #[cold]
 fn bad_kind(kind: i32) -> Error {
-    Error::value("kind", kind, "must be in [0, 5] (aclrtMemcpyKind)").at("Memory copy type conversion")
+    Error::value("kind", kind, "must be in [0, 5] (aclrtMemcpyKind)")
+        .at("Memory copy type conversion")
 }
 
 /// Both ends of a copy, checked and ready to be touched.

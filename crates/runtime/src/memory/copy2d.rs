@@ -44,18 +44,33 @@ pub unsafe fn memcpy2d(dst: Plane, src: Plane, width: u64, height: u64, kind: i3
             "there are no 2D copies where host and device are one (CANNERY_MODE=rc); copy row by row",
         ));
     }
-    let span = |plane: Plane| plane.pitch.checked_mul(height - 1).and_then(|n| n.checked_add(width));
+    let span = |plane: Plane| {
+        plane
+            .pitch
+            .checked_mul(height - 1)
+            .and_then(|n| n.checked_add(width))
+    };
     let (Some(to_span), Some(from_span)) = (span(dst), span(src)) else {
-        return Err(Error::rt_value("height", height, "rows that fit the address space with this pitch"));
+        return Err(Error::rt_value(
+            "height",
+            height,
+            "rows that fit the address space with this pitch",
+        ));
     };
     let to = locate::range(here.runtime, "dst", dst.address, to_span)?;
     let from = locate::range(here.runtime, "src", src.address, from_span)?;
     if to.device.is_some() == from.device.is_some() {
-        let both = if to.device.is_some() { "device" } else { "host" };
+        let both = if to.device.is_some() {
+            "device"
+        } else {
+            "host"
+        };
         return Err(Error::rt_param(
             abi::ACL_ERROR_RT_PARAM_INVALID,
             "kind",
-            format!("both ends are {both} memory; only host to device and device to host are possible"),
+            format!(
+                "both ends are {both} memory; only host to device and device to host are possible"
+            ),
         ));
     }
     if to.device.is_some() {
@@ -70,7 +85,11 @@ pub unsafe fn memcpy2d(dst: Plane, src: Plane, width: u64, height: u64, kind: i3
             unsafe { os::copy::copy(to.at + row * dst.pitch, from.at + row * src.pitch, width) };
         }
     }
-    emit(|| Event::Copy { to: dst.address, from: src.address, bytes: width * height });
+    emit(|| Event::Copy {
+        to: dst.address,
+        from: src.address,
+        bytes: width * height,
+    });
     Ok(())
 }
 
@@ -95,10 +114,18 @@ fn check_arguments(dst: Plane, src: Plane, width: u64, height: u64, kind: i32) -
         }
     }
     if width > WIDEST {
-        return Err(Error::rt_value("width", width, format!("a value in (0, {WIDEST}]")));
+        return Err(Error::rt_value(
+            "width",
+            width,
+            format!("a value in (0, {WIDEST}]"),
+        ));
     }
     if height > TALLEST {
-        return Err(Error::rt_value("height", height, format!("a value in (0, {TALLEST}]")));
+        return Err(Error::rt_value(
+            "height",
+            height,
+            format!("a value in (0, {TALLEST}]"),
+        ));
     }
     Ok(())
 }

@@ -28,12 +28,11 @@ fn check_kind(kind: i32) -> Result<()> {
 ///
 /// # Errors
 /// 100000 without `out`, 207000 for other kinds and products, 107002 without a context.
-pub fn size(kind: i32, out: Option<&mut usize>, supported: bool) -> Result<()> {
-    let Some(out) = out else { return Err(Error::null("descSize")) };
+pub fn size(kind: i32, out: Option<&mut usize>) -> Result<()> {
+    let Some(out) = out else {
+        return Err(Error::null("descSize"));
+    };
     check_kind(kind)?;
-    if !supported {
-        return Err(super::set::unsupported("aclrtGetMemcpyDescSize"));
-    }
     here()?;
     *out = SIZE as usize;
     Ok(())
@@ -44,7 +43,7 @@ pub fn size(kind: i32, out: Option<&mut usize>, supported: bool) -> Result<()> {
 /// # Errors
 /// 100000 for NULL, a count of 0 and a configuration; 207000 for other kinds and products; 107000 for
 /// a place that is no device memory, or no multiple of 64; 107002 without a context.
-pub fn set(desc: u64, kind: i32, src: u64, dst: u64, count: u64, config: u64, supported: bool) -> Result<()> {
+pub fn set(desc: u64, kind: i32, src: u64, dst: u64, count: u64, config: u64) -> Result<()> {
     for (name, address) in [("desc", desc), ("srcAddr", src), ("dstAddr", dst)] {
         if address == 0 {
             return Err(Error::null(name));
@@ -54,19 +53,24 @@ pub fn set(desc: u64, kind: i32, src: u64, dst: u64, count: u64, config: u64, su
         return Err(Error::zero("count"));
     }
     if config != 0 {
-        return Err(Error::cause("config", format!("{config:#x}"), "reserved, must be NULL"));
+        return Err(Error::cause(
+            "config",
+            format!("{config:#x}"),
+            "reserved, must be NULL",
+        ));
     }
     check_kind(kind)?;
-    if !supported {
-        return Err(super::set::unsupported("aclrtSetMemcpyDesc"));
-    }
     if !desc.is_multiple_of(ALIGNMENT) {
         return Err(Error::address("desc", desc, "must be a multiple of 64"));
     }
     let here = here()?;
     let spot = locate::range(here.runtime, "desc", desc, SIZE)?;
     if spot.device.is_none() {
-        return Err(Error::address("desc", desc, "host memory; a description lies in device memory"));
+        return Err(Error::address(
+            "desc",
+            desc,
+            "host memory; a description lies in device memory",
+        ));
     }
     guard::touch(spot.at, SIZE)?;
     let words = [MARK, src, dst, count, 0, 0, 0, 0];

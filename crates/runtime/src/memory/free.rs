@@ -37,7 +37,10 @@ fn release(runtime: &'static Runtime, address: u64) -> Result<()> {
     let block = locate::exact(runtime, "devPtr", address, plain)?;
     match block.store.free(address, block.found.place) {
         Some(released) => {
-            emit(|| Event::Free { address, family: released.family });
+            emit(|| Event::Free {
+                address,
+                family: released.family,
+            });
             Ok(())
         }
         None => Err(freed_meanwhile("devPtr", address)),
@@ -47,5 +50,9 @@ fn release(runtime: &'static Runtime, address: u64) -> Result<()> {
 /// Two threads released one block at once; this one came second.
 #[cold]
 pub(crate) fn freed_meanwhile(param: &'static str, address: u64) -> Error {
-    Error::address(param, address, "another thread released this block at the same moment")
+    Error::address(
+        param,
+        address,
+        "another thread released this block at the same moment",
+    )
 }

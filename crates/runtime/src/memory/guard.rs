@@ -19,12 +19,18 @@ const RESERVE: u64 = 256 << 20;
 /// 207001 when the host has not so much memory left.
 #[inline]
 pub(crate) fn touch(at: u64, bytes: u64) -> Result<()> {
-    if thread::spend_allowance(bytes) { Ok(()) } else { ask(at, bytes) }
+    if thread::spend_allowance(bytes) {
+        Ok(())
+    } else {
+        ask(at, bytes)
+    }
 }
 
 #[cold]
 fn ask(at: u64, bytes: u64) -> Result<()> {
-    let Some(available) = host::available_memory() else { return Ok(()) };
+    let Some(available) = host::available_memory() else {
+        return Ok(());
+    };
     let room = available.saturating_sub(RESERVE);
     if bytes > room {
         let fresh = bytes.saturating_sub(map::resident_bytes(at, bytes));

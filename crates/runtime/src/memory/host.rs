@@ -45,7 +45,9 @@ impl HostMemory {
             (a, b) => a.or(b),
         };
         let pins = Pins::new(base, runtime.settings.pin, limit);
-        Ok(HostMemory { store: Store::for_host(base, bytes, pins)? })
+        Ok(HostMemory {
+            store: Store::for_host(base, bytes, pins)?,
+        })
     }
 
     pub(crate) fn store(&self) -> &Store {
@@ -81,12 +83,28 @@ impl Runtime {
 /// the host has not so much memory, or (CANNERY_PIN=strict) may not lock it.
 #[inline]
 pub fn malloc_host(out: Option<&mut u64>, size: u64) -> Result<()> {
-    let Some(out) = out else { return Err(Error::null("hostPtr")) };
+    let Some(out) = out else {
+        return Err(Error::null("hostPtr"));
+    };
     if size == 0 {
         return Err(Error::zero("size"));
     }
     let here = here()?;
     *out = place(&here, size, Family::Host, APP_MODULE)?;
+    Ok(())
+}
+
+/// The checks of aclrtMallocHostWithCfg that come before its configuration is read.
+///
+/// # Errors
+/// 100000 for no place and size 0.
+pub fn check_config_call(no_place: bool, size: u64) -> Result<()> {
+    if no_place {
+        return Err(Error::null("ptr"));
+    }
+    if size == 0 {
+        return Err(Error::zero("size"));
+    }
     Ok(())
 }
 
@@ -100,14 +118,12 @@ pub fn malloc_host_with_config(
     size: u64,
     attributes: Option<&[Attribute]>,
 ) -> Result<()> {
-    let Some(out) = out else { return Err(Error::null("ptr")) };
-    if size == 0 {
-        return Err(Error::zero("size"));
-    }
+    check_config_call(out.is_none(), size)?;
+    let Some(out) = out else {
+        return Err(Error::null("ptr"));
+    };
     let module = match attributes {
-        Some(attributes) => {
-            config::for_host(current()?.settings.profile, attributes)?.module
-        }
+        Some(attributes) => config::for_host(current()?.settings.profile, attributes)?.module,
         None => APP_MODULE,
     };
     let here = here()?;
@@ -118,11 +134,19 @@ pub fn malloc_host_with_config(
 #[inline]
 fn place(here: &Here, size: u64, family: Family, module: u8) -> Result<u64> {
     let Some(padded) = size.checked_next_multiple_of(32) else {
-        return Err(Error::rt_value("size", size, "a size that does not wrap when it is rounded up to 32"));
+        return Err(Error::rt_value(
+            "size",
+            size,
+            "a size that does not wrap when it is rounded up to 32",
+        ));
     };
     let store = here.runtime.host_memory()?.store();
     // Whole pages for whatever is large enough, so that direct file I/O takes them.
-    let room = if size >= PAGE { padded.checked_next_multiple_of(PAGE).unwrap_or(padded) } else { padded };
+    let room = if size >= PAGE {
+        padded.checked_next_multiple_of(PAGE).unwrap_or(padded)
+    } else {
+        padded
+    };
     let mut request = Request {
         pages: PageKind::Normal,
         size: padded,
@@ -149,7 +173,8 @@ fn place(here: &Here, size: u64, family: Family, module: u8) -> Result<u64> {
         }
         Err(refusal) => {
             if here.runtime.is_rc() {
-                here.store()?.release_foreign(charge_of(PageKind::Normal, padded));
+                here.store()?
+                    .release_foreign(charge_of(PageKind::Normal, padded));
             }
             Err(refused(store, size, &refusal))
         }
@@ -165,7 +190,13 @@ fn charge_device(here: &Here, request: &mut Request) -> Result<()> {
         return Ok(());
     }
     device.count_failure();
-    Err(malloc::shortage(here, device, request, false, &Refusal::Memory))
+    Err(malloc::shortage(
+        here,
+        device,
+        request,
+        false,
+        &Refusal::Memory,
+    ))
 }
 
 #[cold]
@@ -173,11 +204,14 @@ fn refused(store: &Store, size: u64, refusal: &Refusal) -> Error {
     store.count_failure();
     let cause = match refusal {
         Refusal::Memory | Refusal::Addresses => {
-            "the address space for host memory has no such run; release blocks with aclrtFreeHost".to_owned()
+            "the address space for host memory has no such run; release blocks with aclrtFreeHost"
+                .to_owned()
         }
         Refusal::Pinning(error) => {
             let pins = store.pins();
-            let limit = pins.and_then(Pins::limit).map_or("none".to_owned(), show_bytes);
+            let limit = pins
+                .and_then(Pins::limit)
+                .map_or("none".to_owned(), show_bytes);
             let locked = pins.map(Pins::numbers).unwrap_or_default().locked;
             format!(
                 "the pages may not be locked: {error}; limit {limit}, locked now {}, needed {}; raise the \
@@ -225,7 +259,10 @@ fn release(runtime: &'static Runtime, address: u64) -> Result<()> {
             store.release_foreign(charge_of(PageKind::Normal, block.found.size));
         }
     }
-    emit(|| Event::Free { address, family: released.family });
+    emit(|| Event::Free {
+        address,
+        family: released.family,
+    });
     Ok(())
 }
 
@@ -239,5 +276,9 @@ pub(crate) fn pin_report(runtime: &Runtime) -> (Pin, Option<u64>, Pinned) {
             (a, b) => a.or(b),
         },
     };
-    (runtime.settings.pin, limit, host.map(HostMemory::pinned).unwrap_or_default())
+    (
+        runtime.settings.pin,
+        limit,
+        host.map(HostMemory::pinned).unwrap_or_default(),
+    )
 }

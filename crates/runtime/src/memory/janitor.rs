@@ -67,7 +67,9 @@ fn run() {
 }
 
 fn tidy_all() -> bool {
-    let Some(runtime) = crate::process::running() else { return false };
+    let Some(runtime) = crate::process::running() else {
+        return false;
+    };
     let mut more = false;
     for store in runtime.stores() {
         more |= store.tidy();

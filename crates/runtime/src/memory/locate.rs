@@ -43,11 +43,21 @@ pub(crate) fn block(runtime: &Runtime, address: u64) -> Option<Block<'_>> {
     if let Some(index) = runtime.window.device_of(address) {
         let store = runtime.devices.get(index)?.store()?;
         let (start, found) = store.find(address)?;
-        return Some(Block { store, device: Some(index), start, found });
+        return Some(Block {
+            store,
+            device: Some(index),
+            start,
+            found,
+        });
     }
     let store = runtime.host.get()?.store();
     let (start, found) = store.find(address)?;
-    Some(Block { store, device: None, start, found })
+    Some(Block {
+        store,
+        device: None,
+        start,
+        found,
+    })
 }
 
 /// Checks that `bytes` bytes from `address` on may be touched: inside one device block, or host
@@ -66,7 +76,10 @@ pub(crate) fn range(
             && address - start + bytes <= found.size
         {
             let at = address.wrapping_add(runtime.window.distance());
-            return Ok(Spot { device: Some(index), at });
+            return Ok(Spot {
+                device: Some(index),
+                at,
+            });
         }
         return Err(bad_range(runtime, param, address, bytes));
     }
@@ -74,7 +87,10 @@ pub(crate) fn range(
         && address.checked_add(bytes).is_some_and(|end| end <= HIGHEST)
         && !runtime.window.contains(address);
     if plausible {
-        Ok(Spot { device: None, at: address })
+        Ok(Spot {
+            device: None,
+            at: address,
+        })
     } else {
         Err(bad_range(runtime, param, address, bytes))
     }
@@ -131,7 +147,11 @@ pub(crate) fn exact<'a>(
     accepts: impl Fn(Family) -> bool,
 ) -> Result<Block<'a>> {
     let Some(block) = block(runtime, address) else {
-        return Err(Error::address(param, address, unknown_text(runtime, address)));
+        return Err(Error::address(
+            param,
+            address,
+            unknown_text(runtime, address),
+        ));
     };
     let family = block.family();
     if !accepts(family) {
@@ -145,7 +165,11 @@ pub(crate) fn exact<'a>(
         return Err(Error::address(
             param,
             address,
-            format!("{kind} made by {}; release it with {}", family.made_by(), family.freed_by()),
+            format!(
+                "{kind} made by {}; release it with {}",
+                family.made_by(),
+                family.freed_by()
+            ),
         ));
     }
     if block.start != address {

@@ -70,8 +70,12 @@ pub fn malloc_align32(out: Option<&mut u64>, size: u64, policy: i32) -> Result<(
 /// As [`malloc`].
 #[inline]
 pub fn malloc_cached(out: Option<&mut u64>, size: u64, policy: i32) -> Result<()> {
-    const CALL: Call =
-        Call { family: Family::Cached, stage: None, padded: true, rule: policy::cached };
+    const CALL: Call = Call {
+        family: Family::Cached,
+        stage: None,
+        padded: true,
+        rule: policy::cached,
+    };
     simple(&CALL, out, size, policy)
 }
 
@@ -86,13 +90,7 @@ pub fn malloc_with_config(
     policy: i32,
     attributes: Option<&[Attribute]>,
 ) -> Result<()> {
-    const CALL: Call = Call {
-        family: Family::WithCfg,
-        stage: Some("aclrtMallocInnerWithCfg"),
-        padded: false,
-        rule: policy::with_config,
-    };
-    configured(&CALL, out, size, policy, attributes)
+    configured(&WITH_CONFIG, out, size, policy, attributes)
 }
 
 /// aclrtMallocForTaskScheduler: as [`malloc_with_config`].
@@ -105,18 +103,51 @@ pub fn malloc_for_task_scheduler(
     policy: i32,
     attributes: Option<&[Attribute]>,
 ) -> Result<()> {
-    const CALL: Call = Call {
-        family: Family::TaskScheduler,
-        stage: None,
-        padded: false,
-        rule: policy::with_config,
-    };
-    configured(&CALL, out, size, policy, attributes)
+    configured(&TASK_SCHEDULER, out, size, policy, attributes)
 }
+
+/// The checks of aclrtMallocWithCfg that come before its configuration is read.
+///
+/// # Errors
+/// 100000 for no place, size 0 and sizes that wrap.
+pub fn check_config_call(no_place: bool, size: u64) -> Result<()> {
+    check_front(&WITH_CONFIG, no_place, size)
+}
+
+/// The checks of aclrtMallocForTaskScheduler that come before its configuration is read.
+///
+/// # Errors
+/// 100000 for no place, size 0 and sizes that wrap.
+pub fn check_scheduler_call(no_place: bool, size: u64) -> Result<()> {
+    check_front(&TASK_SCHEDULER, no_place, size)
+}
+
+fn check_front(call: &Call, no_place: bool, size: u64) -> Result<()> {
+    if no_place {
+        return Err(call.named(Error::null("devPtr")));
+    }
+    check_size(call, size, 32)
+}
+
+const WITH_CONFIG: Call = Call {
+    family: Family::WithCfg,
+    stage: Some("aclrtMallocInnerWithCfg"),
+    padded: false,
+    rule: policy::with_config,
+};
+
+const TASK_SCHEDULER: Call = Call {
+    family: Family::TaskScheduler,
+    stage: None,
+    padded: false,
+    rule: policy::with_config,
+};
 
 #[inline]
 fn simple(call: &Call, out: Option<&mut u64>, size: u64, policy: i32) -> Result<()> {
-    let Some(out) = out else { return Err(call.named(Error::null("devPtr"))) };
+    let Some(out) = out else {
+        return Err(call.named(Error::null("devPtr")));
+    };
     let worst = if call.padded { 64 } else { 32 };
     check_size(call, size, worst)?;
     let here = here()?;
@@ -131,8 +162,10 @@ fn configured(
     policy: i32,
     attributes: Option<&[Attribute]>,
 ) -> Result<()> {
-    let Some(out) = out else { return Err(call.named(Error::null("devPtr"))) };
-    check_size(call, size, 32)?;
+    check_front(call, out.is_none(), size)?;
+    let Some(out) = out else {
+        return Err(call.named(Error::null("devPtr")));
+    };
     let Wishes { module, device, .. } = match attributes {
         Some(attributes) => config::for_device(attributes)?,
         None => Wishes::default(),
@@ -165,17 +198,29 @@ fn check_size(call: &Call, size: u64, worst: u64) -> Result<()> {
 
 #[cold]
 fn too_large(size: u64, worst: u64) -> Error {
-    Error::cause("size", size, format!("wraps when it is padded by up to {worst} bytes"))
+    Error::cause(
+        "size",
+        size,
+        format!("wraps when it is padded by up to {worst} bytes"),
+    )
 }
 
 #[inline]
 fn place(call: &Call, here: &Here, size: u64, policy: i32, module: u8) -> Result<u64> {
     let profile = here.runtime.settings.profile;
     let aligned = size.next_multiple_of(32);
-    let tail = if call.padded { profile.malloc_padding } else { 0 };
+    let tail = if call.padded {
+        profile.malloc_padding
+    } else {
+        0
+    };
     let pages = (call.rule)(profile, policy, size, aligned + tail)?;
     // No tail behind 1 GiB pages, on any product.
-    let padded = if pages.kind == PageKind::Giant { aligned } else { aligned + tail };
+    let padded = if pages.kind == PageKind::Giant {
+        aligned
+    } else {
+        aligned + tail
+    };
     let mut request = Request {
         pages: pages.kind,
         size: padded,
@@ -210,7 +255,13 @@ fn place(call: &Call, here: &Here, size: u64, policy: i32, module: u8) -> Result
 }
 
 #[cold]
-fn refused(here: &Here, store: &Store, request: &Request, pages: &Pages, refusal: &Refusal) -> Error {
+fn refused(
+    here: &Here,
+    store: &Store,
+    request: &Request,
+    pages: &Pages,
+    refusal: &Refusal,
+) -> Error {
     store.count_failure();
     thread::note_failed(request.requested);
     shortage(here, store, request, pages.or_normal, refusal)
@@ -246,10 +297,14 @@ pub(crate) fn shortage(
             .to_owned()
     } else if !tried_both && request.pages == PageKind::Huge && usage.normal_free >= request.size {
         "ACL_MEM_MALLOC_HUGE_FIRST (0) would succeed with normal pages".to_owned()
-    } else if !tried_both && request.pages == PageKind::Normal && usage.huge_free >= rounded.next_multiple_of(2 << 20) {
+    } else if !tried_both
+        && request.pages == PageKind::Normal
+        && usage.huge_free >= rounded.next_multiple_of(2 << 20)
+    {
         "ACL_MEM_MALLOC_HUGE_ONLY (1) would succeed".to_owned()
     } else {
-        "release memory (aclrtFree) and try again, or choose a larger card (CANNERY_HBM_BYTES)".to_owned()
+        "release memory (aclrtFree) and try again, or choose a larger card (CANNERY_HBM_BYTES)"
+            .to_owned()
     };
     Fault::Shortage(Box::new(Shortage {
         device: here.device().index() as u32,
@@ -267,7 +322,11 @@ pub(crate) fn shortage(
 }
 
 fn charge_saturating(pages: PageKind, size: u64) -> u64 {
-    if size > u64::MAX - (1 << 31) { size } else { charge_of(pages, size) }
+    if size > u64::MAX - (1 << 31) {
+        size
+    } else {
+        charge_of(pages, size)
+    }
 }
 
 /// Owners of device memory in this process, largest first.

@@ -45,12 +45,18 @@ impl Generation {
 /// product lacks the generation; 207001 when huge pages or the 16 GiB run out.
 pub fn malloc(out: Option<&mut u64>, size: u64, generation: Generation) -> Result<()> {
     let family = generation.family();
-    let Some(out) = out else { return Err(Error::null(generation.parameter())) };
+    let Some(out) = out else {
+        return Err(Error::null(generation.parameter()));
+    };
     if size == 0 {
         return Err(Error::zero("size"));
     }
     if size.checked_add(64).is_none() {
-        return Err(Error::cause("size", size, "wraps when it is padded by up to 64 bytes"));
+        return Err(Error::cause(
+            "size",
+            size,
+            "wraps when it is padded by up to 64 bytes",
+        ));
     }
     let here = here()?;
     check_product(here.runtime.settings.profile, family.made_by())?;
@@ -63,12 +69,23 @@ pub fn malloc(out: Option<&mut u64>, size: u64, generation: Generation) -> Resul
         module: APP_MODULE,
     };
     let settings = &here.runtime.settings;
-    let limit = settings.limits.media.map_or(settings.profile.media_limit, |lowered| {
-        lowered.min(settings.profile.media_limit)
-    });
-    let charge = if request.size > limit { u64::MAX } else { charge_of(PageKind::Huge, request.size) };
+    let limit = settings
+        .limits
+        .media
+        .map_or(settings.profile.media_limit, |lowered| {
+            lowered.min(settings.profile.media_limit)
+        });
+    let charge = if request.size > limit {
+        u64::MAX
+    } else {
+        charge_of(PageKind::Huge, request.size)
+    };
     let fits = |used: u64| used.checked_add(charge).filter(|sum| *sum <= limit);
-    if let Err(used) = here.runtime.media_used.fetch_update(Ordering::AcqRel, Ordering::Relaxed, fits) {
+    if let Err(used) =
+        here.runtime
+            .media_used
+            .fetch_update(Ordering::AcqRel, Ordering::Relaxed, fits)
+    {
         return Err(crate::error::Fault::HostShortage {
             asked: size,
             cause: format!(
@@ -98,7 +115,13 @@ pub fn malloc(out: Option<&mut u64>, size: u64, generation: Generation) -> Resul
             here.runtime.media_used.fetch_sub(charge, Ordering::AcqRel);
             store.count_failure();
             // Media memory has huge pages only, so no other policy is suggested.
-            Err(malloc::shortage(&here, store, &request, true, &refusal_of(refusal)))
+            Err(malloc::shortage(
+                &here,
+                store,
+                &request,
+                true,
+                &refusal_of(refusal),
+            ))
         }
     }
 }

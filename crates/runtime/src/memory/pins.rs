@@ -31,7 +31,9 @@ struct State {
 
 impl State {
     fn is_locked(&self, step: u64) -> bool {
-        self.locked.get((step / 64) as usize).is_some_and(|word| word >> (step % 64) & 1 == 1)
+        self.locked
+            .get((step / 64) as usize)
+            .is_some_and(|word| word >> (step % 64) & 1 == 1)
     }
 
     fn mark(&mut self, step: u64, locked: bool) {
@@ -57,11 +59,13 @@ pub(crate) struct Pinned {
 
 impl Pins {
     pub(crate) fn new(base: u64, mode: Pin, limit: Option<u64>) -> Pins {
-        Pins { base, mode, limit, state: Mutex::default(), said: AtomicBool::new(false) }
-    }
-
-    pub(crate) fn mode(&self) -> Pin {
-        self.mode
+        Pins {
+            base,
+            mode,
+            limit,
+            state: Mutex::default(),
+            said: AtomicBool::new(false),
+        }
     }
 
     pub(crate) fn limit(&self) -> Option<u64> {
@@ -74,7 +78,10 @@ impl Pins {
 
     pub(crate) fn numbers(&self) -> Pinned {
         let state = self.state();
-        Pinned { locked: state.locked_bytes, unlocked: state.unlocked_bytes }
+        Pinned {
+            locked: state.locked_bytes,
+            unlocked: state.unlocked_bytes,
+        }
     }
 
     /// Locks what is not locked yet of a range that is about to be used. Both numbers are whole
@@ -95,7 +102,9 @@ impl Pins {
                 until += 1;
             }
             let run = (until - step) * STEP;
-            let allowed = self.limit.is_none_or(|limit| state.locked_bytes + run <= limit);
+            let allowed = self
+                .limit
+                .is_none_or(|limit| state.locked_bytes + run <= limit);
             let locked = if allowed {
                 map::lock(self.base + step * STEP, run)
             } else {
@@ -140,7 +149,9 @@ impl Pins {
 
     fn say_once(&self, error: &io::Error) {
         if !self.said.swap(true, Ordering::Relaxed) {
-            let limit = self.limit.map_or("none".to_owned(), |limit| format!("{limit} bytes"));
+            let limit = self
+                .limit
+                .map_or("none".to_owned(), |limit| format!("{limit} bytes"));
             crate::log::warn(format_args!(
                 "host memory works but is not locked: {error} (limit {limit}); raise it with \
                  ulimit -l, or set CANNERY_PIN=strict to make this an error, off to silence it"

@@ -17,19 +17,33 @@ pub(crate) struct Pages {
 }
 
 const fn only(kind: PageKind) -> Pages {
-    Pages { kind, or_normal: false }
+    Pages {
+        kind,
+        or_normal: false,
+    }
 }
 
-const HUGE_OR_NORMAL: Pages = Pages { kind: PageKind::Huge, or_normal: true };
+const HUGE_OR_NORMAL: Pages = Pages {
+    kind: PageKind::Huge,
+    or_normal: true,
+};
 
 /// Above 1 MiB of padded size: huge pages first.
 fn huge_first(padded: u64) -> Pages {
-    if padded > MIB { HUGE_OR_NORMAL } else { only(PageKind::Normal) }
+    if padded > MIB {
+        HUGE_OR_NORMAL
+    } else {
+        only(PageKind::Normal)
+    }
 }
 
 /// The rule for values outside the enumeration.
 fn default_rule(requested: u64) -> Pages {
-    if requested >= 2 * MIB { HUGE_OR_NORMAL } else { only(PageKind::Normal) }
+    if requested >= 2 * MIB {
+        HUGE_OR_NORMAL
+    } else {
+        only(PageKind::Normal)
+    }
 }
 
 fn giant(profile: &Profile) -> Result<Pages> {
@@ -55,7 +69,11 @@ fn peer(profile: &Profile) -> Result<()> {
 
 /// aclrtMalloc and aclrtMallocAlign32: one enumerator exactly.
 pub(crate) fn plain(profile: &Profile, policy: i32, requested: u64, padded: u64) -> Result<Pages> {
-    let policy = if profile.bandwidth_policies { without_bandwidth(policy) } else { policy };
+    let policy = if profile.bandwidth_policies {
+        without_bandwidth(policy)
+    } else {
+        policy
+    };
     match policy {
         abi::ACL_MEM_MALLOC_HUGE_FIRST => Ok(huge_first(padded)),
         abi::ACL_MEM_MALLOC_HUGE_ONLY => Ok(only(PageKind::Huge)),
@@ -149,7 +167,9 @@ mod tests {
     fn sizes_around_the_limits() {
         let (a2, _) = find("910B").expect("profile");
         let kind = |policy, requested, padded| {
-            plain(a2, policy, requested, padded).map(|pages| (pages.kind, pages.or_normal)).ok()
+            plain(a2, policy, requested, padded)
+                .map(|pages| (pages.kind, pages.or_normal))
+                .ok()
         };
         let normal = Some((PageKind::Normal, false));
         let first = Some((PageKind::Huge, true));
@@ -166,7 +186,11 @@ mod tests {
     #[test]
     fn flags_of_the_configured_call() {
         let (a2, _) = find("910B").expect("profile");
-        let kind = |policy, size| with_config(a2, policy, size, size).map(|pages| pages.kind).ok();
+        let kind = |policy, size| {
+            with_config(a2, policy, size, size)
+                .map(|pages| pages.kind)
+                .ok()
+        };
         assert_eq!(kind(0x1000, 4 * MIB), Some(PageKind::Huge));
         assert_eq!(kind(0x1000 | 2, 4 * MIB), Some(PageKind::Normal));
         assert_eq!(kind(0x10_0000 | 2, 4 * MIB), Some(PageKind::Normal));

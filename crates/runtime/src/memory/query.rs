@@ -54,8 +54,12 @@ fn decode(attribute: i32) -> Option<(Option<MemoryKind>, Pool, bool)> {
 /// 100000 without a place; 107016 for an unknown attribute (before the context); 107002 without a
 /// context; 207000 for a page kind that the product lacks, and where the capacity is not known.
 pub fn mem_info(attribute: i32, free: Option<&mut usize>, total: Option<&mut usize>) -> Result<()> {
-    let Some(free) = free else { return Err(Error::null("free")) };
-    let Some(total) = total else { return Err(Error::null("total")) };
+    let Some(free) = free else {
+        return Err(Error::null("free"));
+    };
+    let Some(total) = total else {
+        return Err(Error::null("total"));
+    };
     let Some((kind, pool, peer)) = decode(attribute) else {
         return Err(Error::rt_value_code(
             abi::ACL_ERROR_RT_INVALID_MEMORY_TYPE,
@@ -111,19 +115,19 @@ pub fn usage_info(
     device: i32,
     out: Option<&mut [abi::aclrtMemUsageInfo]>,
     count: Option<&mut usize>,
-    supported: bool,
 ) -> Result<()> {
-    let Some(out) = out else { return Err(Error::null("memUsageInfo")) };
-    let Some(count) = count else { return Err(Error::null("outputNum")) };
+    let Some(out) = out else {
+        return Err(Error::null("memUsageInfo"));
+    };
+    let Some(count) = count else {
+        return Err(Error::null("outputNum"));
+    };
     if out.is_empty() {
         *count = 0;
         return Err(Error::rt_value("inputNum", 0, "a number above 0"));
     }
     let runtime = current()?;
     let index = runtime.device_index("deviceId", device)?;
-    if !supported {
-        return Err(super::set::unsupported("aclrtGetMemUsageInfo"));
-    }
     let Some(store) = runtime.devices[index].store() else {
         *count = 0;
         return Ok(());
@@ -139,13 +143,21 @@ pub fn usage_info(
         // Media memory is counted under the application's module; it is shown on its own.
         let bytes = if app { bytes - media } else { *bytes };
         if bytes > 0 {
-            let name = if app { "APP".to_owned() } else { format!("MODULE_{module}") };
+            let name = if app {
+                "APP".to_owned()
+            } else {
+                format!("MODULE_{module}")
+            };
             let peak = counters.module_peaks[module].max(bytes);
             rows.push((name, bytes.unsigned_abs(), peak.unsigned_abs()));
         }
     }
     if media > 0 {
-        rows.push(("DVPP".to_owned(), media.unsigned_abs(), media.unsigned_abs()));
+        rows.push((
+            "DVPP".to_owned(),
+            media.unsigned_abs(),
+            media.unsigned_abs(),
+        ));
     }
     rows.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
     rows.truncate(out.len());
@@ -177,8 +189,12 @@ pub fn check_type(
 ) -> Result<()> {
     const KNOWN: u32 =
         abi::ACL_RT_MEM_TYPE_DEV | abi::ACL_RT_MEM_TYPE_DVPP | abi::ACL_RT_MEM_TYPE_RSVD;
-    let Some(addresses) = addresses else { return Err(Error::null("addrList")) };
-    let Some(out) = out else { return Err(Error::null("checkResult")) };
+    let Some(addresses) = addresses else {
+        return Err(Error::null("addrList"));
+    };
+    let Some(out) = out else {
+        return Err(Error::null("checkResult"));
+    };
     if reserved != 0 {
         return Err(Error::cause("reserve", reserved, "reserved, must be 0"));
     }
@@ -197,7 +213,9 @@ pub fn check_type(
     let runtime = current()?;
     let ordinary_media = runtime.settings.profile.media_is_ordinary;
     let matches = |address: &u64| {
-        let Some(block) = locate::block(runtime, *address) else { return false };
+        let Some(block) = locate::block(runtime, *address) else {
+            return false;
+        };
         let kind = match block.family() {
             family if family.is_host() => return false,
             family if family.is_media() && !ordinary_media => abi::ACL_RT_MEM_TYPE_DVPP,
@@ -218,7 +236,9 @@ pub fn pointer_attributes(address: u64, out: Option<&mut abi::aclrtPtrAttributes
     if address == 0 {
         return Err(Error::null("ptr"));
     }
-    let Some(out) = out else { return Err(Error::null("attributes")) };
+    let Some(out) = out else {
+        return Err(Error::null("attributes"));
+    };
     let runtime = current()?;
     let (kind, id, page) = match locate::block(runtime, address) {
         Some(block) => match block.device {
@@ -243,11 +263,7 @@ pub fn pointer_attributes(address: u64, out: Option<&mut abi::aclrtPtrAttributes
 ///
 /// # Errors
 /// 100000 for NULL; 107000 when both places are missing, and for an address in no live block.
-pub fn address_range(
-    address: u64,
-    base: Option<&mut u64>,
-    size: Option<&mut usize>,
-) -> Result<()> {
+pub fn address_range(address: u64, base: Option<&mut u64>, size: Option<&mut usize>) -> Result<()> {
     if address == 0 {
         return Err(Error::null("ptr"));
     }
@@ -260,7 +276,11 @@ pub fn address_range(
     }
     let runtime = current()?;
     let Some(block) = locate::block(runtime, address) else {
-        return Err(Error::address("ptr", address, locate::unknown_text(runtime, address)));
+        return Err(Error::address(
+            "ptr",
+            address,
+            locate::unknown_text(runtime, address),
+        ));
     };
     if let Some(base) = base {
         *base = block.start;

@@ -4,7 +4,7 @@
 use cannery_observe::{Event, emit};
 
 use super::{guard, locate};
-use crate::error::{Error, Fault, Result};
+use crate::error::{Error, Result};
 use crate::os;
 use crate::process::here;
 
@@ -26,7 +26,11 @@ pub unsafe fn memset(address: u64, max: u64, value: i32, count: u64) -> Result<(
     }
     let here = here()?;
     if count > max {
-        return Err(Error::rt_value("count", count, format!("a value in (0, {max}] (maxCount)")));
+        return Err(Error::rt_value(
+            "count",
+            count,
+            format!("a value in (0, {max}] (maxCount)"),
+        ));
     }
     let spot = locate::range(here.runtime, "devPtr", address, count)?;
     if spot.device.is_some() {
@@ -34,7 +38,10 @@ pub unsafe fn memset(address: u64, max: u64, value: i32, count: u64) -> Result<(
     }
     // SAFETY: a device range was checked; a host range per contract. Only the low byte counts.
     unsafe { os::copy::fill(spot.at, value as u8, count) };
-    emit(|| Event::Fill { to: address, bytes: count });
+    emit(|| Event::Fill {
+        to: address,
+        bytes: count,
+    });
     Ok(())
 }
 
@@ -44,7 +51,7 @@ pub unsafe fn memset(address: u64, max: u64, value: i32, count: u64) -> Result<(
 /// 100000 for NULL, addresses that are no multiple of 4, memory that this runtime did not make, and a
 /// count that does not fit `size` bytes (its product may wrap, as in the reference); 107002 without a
 /// context; 107000 for a range outside of its block.
-pub fn memset_d32(address: u64, size: u64, value: u32, count: u64, supported: bool) -> Result<()> {
+pub fn memset_d32(address: u64, size: u64, value: u32, count: u64) -> Result<()> {
     if count == 0 {
         return Ok(());
     }
@@ -52,7 +59,11 @@ pub fn memset_d32(address: u64, size: u64, value: u32, count: u64, supported: bo
         return Err(Error::null("ptr"));
     }
     if !address.is_multiple_of(4) {
-        return Err(Error::cause("ptr", format!("{address:#x}"), "must be a multiple of 4"));
+        return Err(Error::cause(
+            "ptr",
+            format!("{address:#x}"),
+            "must be a multiple of 4",
+        ));
     }
     if size < count.wrapping_mul(4) {
         return Err(Error::cause(
@@ -61,13 +72,12 @@ pub fn memset_d32(address: u64, size: u64, value: u32, count: u64, supported: bo
             format!("so many 32-bit words do not fit memSize ({size} bytes)"),
         ));
     }
-    if !supported {
-        return Err(unsupported("aclrtMemsetD32"));
-    }
     let here = here()?;
     let Some(block) = locate::block(here.runtime, address) else {
-        let cause = format!("memory of aclrtMalloc or aclrtMallocHost is needed: {}",
-            locate::unknown_text(here.runtime, address));
+        let cause = format!(
+            "memory of aclrtMalloc or aclrtMallocHost is needed: {}",
+            locate::unknown_text(here.runtime, address)
+        );
         return Err(Error::cause("ptr", format!("{address:#x}"), cause));
     };
     let left = block.found.size - (address - block.start);
@@ -86,16 +96,4 @@ pub fn memset_d32(address: u64, size: u64, value: u32, count: u64, supported: bo
     unsafe { os::copy::fill_words(spot.at, value, count) };
     emit(|| Event::Fill { to: address, bytes });
     Ok(())
-}
-
-/// The function does not exist on this product. For functions whose checks come first.
-pub(crate) fn unsupported(function: &'static str) -> Error {
-    let product = crate::process::running().map_or("this", |runtime| runtime.settings.profile.name);
-    Fault::Unsupported {
-        cause: format!(
-            "profile {product} lacks {function}; these have it: {}",
-            crate::settings::profile::products_with(function)
-        ),
-    }
-    .into()
 }

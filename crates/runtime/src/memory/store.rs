@@ -5,7 +5,9 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use cannery_heap::range::{NodeId, RangeHeap};
-use cannery_heap::slab::{self, Found, LargeInfo, OBJECTS_PER_SLICE, Owner, Place, SpanRecord, SpanTable};
+use cannery_heap::slab::{
+    self, Found, LargeInfo, OBJECTS_PER_SLICE, Owner, Place, SpanRecord, SpanTable,
+};
 use cannery_observe::{Counters, Family, PageKind};
 
 use super::arena::{Arena, HUGE, NORMAL};
@@ -69,16 +71,32 @@ impl Region {
         let slices = (bytes >> shift) as usize;
         let map = zeroed_array::<AtomicU32>(slices)?;
         let records = zeroed_array::<SpanRecord>(slices)?;
-        let words = if shift == SHIFTS[NORMAL] { slices * OBJECTS_PER_SLICE } else { 0 };
+        let words = if shift == SHIFTS[NORMAL] {
+            slices * OBJECTS_PER_SLICE
+        } else {
+            0
+        };
         let objects = zeroed_array::<AtomicU32>(words)?;
         let table = SpanTable::new(shift, map, records, objects);
-        Ok(Region { base, bytes, distance, table, map, records, objects })
+        Ok(Region {
+            base,
+            bytes,
+            distance,
+            table,
+            map,
+            records,
+            objects,
+        })
     }
 
     #[inline]
     fn find(&self, address: u64) -> Option<Found> {
         let offset = address.wrapping_sub(self.base);
-        if offset < self.bytes { self.table.find(offset) } else { None }
+        if offset < self.bytes {
+            self.table.find(offset)
+        } else {
+            None
+        }
     }
 
     /// Gives the pages of free slices back to the system, and those of their records.
@@ -171,7 +189,13 @@ impl Store {
             Region::new(base, bytes, 0, SHIFTS[NORMAL])?,
             Region::new(base + bytes, 0, 0, SHIFTS[HUGE])?,
         ];
-        let plenty = MemoryPlan { capacity: bytes, huge: 0, giant: 0, normal: bytes, known: false };
+        let plenty = MemoryPlan {
+            capacity: bytes,
+            huge: 0,
+            giant: 0,
+            normal: bytes,
+            known: false,
+        };
         Ok(Self::new(regions, Central::for_device(&plenty), Some(pins)))
     }
 
@@ -179,7 +203,9 @@ impl Store {
         let heaps = fresh_heaps(&regions);
         Store {
             regions,
-            arenas: (0..ARENAS as u32).map(|n| Padded(Mutex::new(Arena::new(n)))).collect(),
+            arenas: (0..ARENAS as u32)
+                .map(|n| Padded(Mutex::new(Arena::new(n))))
+                .collect(),
             active: AtomicU32::new(0),
             back: Mutex::new(heaps),
             back_activity: AtomicU64::new(0),
@@ -196,7 +222,9 @@ impl Store {
     #[inline]
     pub(crate) fn find(&self, address: u64) -> Option<(u64, Found)> {
         let region = &self.regions[usize::from(address >= self.regions[HUGE].base)];
-        region.find(address).map(|found| (region.base + found.start, found))
+        region
+            .find(address)
+            .map(|found| (region.base + found.start, found))
     }
 
     /// Kind of the pages behind a block found at `address`.
@@ -221,7 +249,10 @@ impl Store {
         // An arena that becomes active meanwhile starts without credit and takes it from the
         // central count, which the callers hold or read afterwards.
         let active = self.active.load(Ordering::Acquire);
-        (0..ARENAS).filter(|n| active >> n & 1 == 1).map(|n| lock(&self.arenas[n].0)).collect()
+        (0..ARENAS)
+            .filter(|n| active >> n & 1 == 1)
+            .map(|n| lock(&self.arenas[n].0))
+            .collect()
     }
 
     /// Makes a block. Contents are whatever was there.
@@ -231,7 +262,9 @@ impl Store {
             return Err(Refusal::Memory);
         }
         let number = thread::arena();
-        if request.pages == PageKind::Normal && request.room <= u64::from(slab::MAX_SMALL_UNITS) * slab::UNIT {
+        if request.pages == PageKind::Normal
+            && request.room <= u64::from(slab::MAX_SMALL_UNITS) * slab::UNIT
+        {
             self.alloc_small(number, request)
         } else {
             self.alloc_run(number, request)
@@ -242,14 +275,22 @@ impl Store {
     fn alloc_small(&self, number: usize, request: &Request) -> Result<u64, Refusal> {
         let charge = normal_charge(request.size);
         let class = slab::class_of(request.room.div_ceil(slab::UNIT) as u32);
-        let owner =
-            Owner { family: request.family as u8, module: request.module, page: PageKind::Normal as u8 };
+        let owner = Owner {
+            family: request.family as u8,
+            module: request.module,
+            page: PageKind::Normal as u8,
+        };
         let region = &self.regions[NORMAL];
         let mut arena = self.paid(number, NORMAL, charge)?;
         loop {
             let (size, requested) = (request.size, request.requested);
-            if let Some(offset) = arena.bins.alloc(&region.table, class, size, requested, owner) {
-                arena.counters.allocated(request.family, request.module, charge);
+            if let Some(offset) = arena
+                .bins
+                .alloc(&region.table, class, size, requested, owner)
+            {
+                arena
+                    .counters
+                    .allocated(request.family, request.module, charge);
                 return Ok(region.base + offset);
             }
             match self.take_run(&mut arena, NORMAL, slab::span_slices(class), 1) {
@@ -273,7 +314,11 @@ impl Store {
     }
 
     fn alloc_run(&self, number: usize, request: &Request) -> Result<u64, Refusal> {
-        let pool = if request.pages == PageKind::Normal { NORMAL } else { HUGE };
+        let pool = if request.pages == PageKind::Normal {
+            NORMAL
+        } else {
+            HUGE
+        };
         let (slices, align, charge) = run_shape(request.pages, request.size, request.room);
         let slices = u32::try_from(slices).map_err(|_| Refusal::Memory)?;
         let mut arena = match request.pages {
@@ -310,7 +355,9 @@ impl Store {
                 page: request.pages as u8,
             },
         });
-        arena.counters.allocated(request.family, request.module, charge);
+        arena
+            .counters
+            .allocated(request.family, request.module, charge);
         Ok(region.base + (u64::from(first) << region.table.shift()))
     }
 
@@ -376,7 +423,8 @@ impl Store {
     }
 
     fn pay_giant(&self, charge: u64) -> Result<(), Refusal> {
-        self.with_all_credit(HUGE, |central| central.take_giant(charge)).ok_or(Refusal::Memory)
+        self.with_all_credit(HUGE, |central| central.take_giant(charge))
+            .ok_or(Refusal::Memory)
     }
 
     fn refund(&self, number: usize, pages: PageKind, charge: u64) {
@@ -388,7 +436,13 @@ impl Store {
     }
 
     /// A run of slices out of the arena's cache or the store.
-    fn take_run(&self, arena: &mut Arena, pool: usize, slices: u32, align: u64) -> Result<u32, Refusal> {
+    fn take_run(
+        &self,
+        arena: &mut Arena,
+        pool: usize,
+        slices: u32,
+        align: u64,
+    ) -> Result<u32, Refusal> {
         if align == 1
             && let Some(first) = arena.runs[pool].take(slices)
         {
@@ -396,7 +450,9 @@ impl Store {
         }
         self.back_activity.fetch_add(1, Ordering::Relaxed);
         let mut back = lock(&self.back);
-        let range = back[pool].alloc(u64::from(slices), align).ok_or(Refusal::Addresses)?;
+        let range = back[pool]
+            .alloc(u64::from(slices), align)
+            .ok_or(Refusal::Addresses)?;
         let first = range.start as u32;
         let region = &self.regions[pool];
         if let Some(pins) = &self.pins {
@@ -432,7 +488,9 @@ impl Store {
     fn drain(&self, arena: &mut Arena) {
         let mut idle: Vec<(usize, u32)> = Vec::new();
         arena.drain_runs(|pool, first| idle.push((pool, first)));
-        arena.bins.flush(&self.regions[NORMAL].table, |first, _| idle.push((NORMAL, first)));
+        arena.bins.flush(&self.regions[NORMAL].table, |first, _| {
+            idle.push((NORMAL, first))
+        });
         let mut back = lock(&self.back);
         for (pool, first) in idle {
             back[pool].free(NodeId::from_raw(self.regions[pool].table.note(first)));
@@ -536,14 +594,16 @@ impl Store {
     pub(crate) fn largest(&self, pages: PageKind) -> u64 {
         self.give_up_idle();
         let usage = self.usage();
-        let pool = if pages == PageKind::Normal { NORMAL } else { HUGE };
+        let pool = if pages == PageKind::Normal {
+            NORMAL
+        } else {
+            HUGE
+        };
         let addresses = lock(&self.back)[pool].largest_free() << SHIFTS[pool];
         match pages {
             PageKind::Normal => usage.normal_free.min(addresses),
             PageKind::Huge => usage.huge_free.min(addresses),
-            PageKind::Giant => {
-                (usage.huge_free + usage.giant_free).min(addresses) >> 30 << 30
-            }
+            PageKind::Giant => (usage.huge_free + usage.giant_free).min(addresses) >> 30 << 30,
         }
     }
 
@@ -559,18 +619,23 @@ impl Store {
 
     /// Refused requests, and those of them that a retry cured.
     pub(crate) fn failures(&self) -> (u64, u64) {
-        (self.failed.load(Ordering::Relaxed), self.recovered.load(Ordering::Relaxed))
+        (
+            self.failed.load(Ordering::Relaxed),
+            self.recovered.load(Ordering::Relaxed),
+        )
     }
 
     /// Charges normal pages to somebody outside of the store.
     pub(crate) fn charge_foreign(&self, bytes: u64) -> bool {
-        self.with_all_credit(NORMAL, |central| match central.free[NORMAL].checked_sub(bytes) {
-            Some(left) => {
-                central.free[NORMAL] = left;
-                central.foreign += bytes;
-                true
+        self.with_all_credit(NORMAL, |central| {
+            match central.free[NORMAL].checked_sub(bytes) {
+                Some(left) => {
+                    central.free[NORMAL] = left;
+                    central.foreign += bytes;
+                    true
+                }
+                None => false,
             }
-            None => false,
         })
     }
 
@@ -633,7 +698,9 @@ impl Store {
     fn purge(&self, pool: usize) {
         loop {
             let _purge = lock(&self.purge);
-            let Some(range) = lock(&self.back)[pool].take_dirty() else { return };
+            let Some(range) = lock(&self.back)[pool].take_dirty() else {
+                return;
+            };
             let shift = self.regions[pool].table.shift();
             if let Some(pins) = &self.pins {
                 pins.let_go(range.start << shift, range.len << shift);
@@ -653,7 +720,10 @@ impl Central {
     fn for_device(plan: &MemoryPlan) -> Central {
         let huge = plan.huge - plan.giant;
         // Small devices share out in small steps, so that credit does not pile up in one arena.
-        let batch = [(plan.normal / 64).min(1 << 20) & !63, (huge / 64).min(8 << 20) >> 21 << 21];
+        let batch = [
+            (plan.normal / 64).min(1 << 20) & !63,
+            (huge / 64).min(8 << 20) >> 21 << 21,
+        ];
         Central {
             free: [plan.normal, huge],
             total: [plan.normal, huge],

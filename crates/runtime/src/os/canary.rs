@@ -14,7 +14,9 @@ static PAGE: OnceLock<&'static [AtomicU32]> = OnceLock::new();
 static NOT_STARTED: AtomicU32 = AtomicU32::new(0);
 
 fn word() -> &'static AtomicU32 {
-    PAGE.get().and_then(|page| page.first()).unwrap_or(&NOT_STARTED)
+    PAGE.get()
+        .and_then(|page| page.first())
+        .unwrap_or(&NOT_STARTED)
 }
 
 /// The epoch of the runtime that this very process started, or 0.
@@ -30,7 +32,11 @@ pub(crate) fn set(epoch: u32) {
         if !page.is_empty() {
             // SAFETY: our own page; the advice takes effect in children only.
             unsafe {
-                libc::madvise(page.as_ptr() as *mut libc::c_void, 4096, libc::MADV_WIPEONFORK)
+                libc::madvise(
+                    page.as_ptr() as *mut libc::c_void,
+                    4096,
+                    libc::MADV_WIPEONFORK,
+                )
             };
         }
         page

@@ -38,7 +38,11 @@ fn cgroup_headroom() -> Option<u64> {
         let mut parts = line.splitn(3, ':');
         let (id, controllers, path) = (parts.next()?, parts.next()?, parts.next()?);
         let (dir, limit, used) = if id == "0" {
-            (format!("/sys/fs/cgroup{path}"), "memory.max", "memory.current")
+            (
+                format!("/sys/fs/cgroup{path}"),
+                "memory.max",
+                "memory.current",
+            )
         } else if controllers.split(',').any(|c| c == "memory") {
             let dir = format!("/sys/fs/cgroup/memory{path}");
             (dir, "memory.limit_in_bytes", "memory.usage_in_bytes")
@@ -68,7 +72,10 @@ pub(crate) fn lock_limit() -> Option<u64> {
     if may_lock_without_limit() {
         return None;
     }
-    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    let mut limit = libc::rlimit {
+        rlim_cur: 0,
+        rlim_max: 0,
+    };
     // SAFETY: `limit` is a valid place for the answer.
     let code = unsafe { libc::getrlimit(libc::RLIMIT_MEMLOCK, &raw mut limit) };
     (code == 0 && limit.rlim_cur != libc::RLIM_INFINITY).then_some(limit.rlim_cur)
@@ -77,7 +84,9 @@ pub(crate) fn lock_limit() -> Option<u64> {
 /// CAP_IPC_LOCK in the effective set.
 fn may_lock_without_limit() -> bool {
     const CAP_IPC_LOCK: u32 = 14;
-    let Ok(text) = fs::read_to_string("/proc/self/status") else { return false };
+    let Ok(text) = fs::read_to_string("/proc/self/status") else {
+        return false;
+    };
     text.lines()
         .find_map(|line| line.strip_prefix("CapEff:"))
         .and_then(|hex| u64::from_str_radix(hex.trim(), 16).ok())
@@ -97,8 +106,11 @@ pub(crate) fn thread_name() -> String {
     let mut name = [0 as libc::c_char; 16];
     // SAFETY: PR_GET_NAME writes at most 16 bytes including the end.
     unsafe { libc::prctl(libc::PR_GET_NAME, name.as_mut_ptr()) };
-    let bytes: Vec<u8> =
-        name.iter().take_while(|c| **c != 0).map(|c| c.cast_unsigned()).collect();
+    let bytes: Vec<u8> = name
+        .iter()
+        .take_while(|c| **c != 0)
+        .map(|c| c.cast_unsigned())
+        .collect();
     String::from_utf8_lossy(&bytes).into_owned()
 }
 

@@ -26,7 +26,11 @@ const RESERVE: libc::c_int = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP
 /// Nothing is committed.
 pub(crate) fn reserve(at: Option<u64>, bytes: u64, access: Access) -> io::Result<u64> {
     let hint = at.map_or(std::ptr::null_mut(), |at| at as *mut libc::c_void);
-    let fixed = if at.is_some() { libc::MAP_FIXED_NOREPLACE } else { 0 };
+    let fixed = if at.is_some() {
+        libc::MAP_FIXED_NOREPLACE
+    } else {
+        0
+    };
     let len = usize::try_from(bytes).map_err(|_| io::ErrorKind::OutOfMemory)?;
     // SAFETY: an anonymous mapping that never replaces an existing one (NOREPLACE, or no address).
     let got = unsafe { libc::mmap(hint, len, access.bits(), RESERVE | fixed, -1, 0) };
@@ -109,7 +113,10 @@ pub(crate) fn resident_bytes(at: u64, bytes: u64) -> u64 {
         let len = (pages * page) as usize;
         // SAFETY: `flags` has room for one byte a page; mincore only reads the page tables.
         if unsafe { libc::mincore(from as *mut libc::c_void, len, flags.as_mut_ptr()) } == 0 {
-            let present = flags[..pages as usize].iter().filter(|flag| *flag & 1 == 1).count();
+            let present = flags[..pages as usize]
+                .iter()
+                .filter(|flag| *flag & 1 == 1)
+                .count();
             resident += present as u64 * page;
         }
         from += pages * page;
@@ -158,5 +165,9 @@ pub(crate) fn discard_part<T: Zeroed>(part: &[T]) {
 }
 
 fn check(code: libc::c_int) -> io::Result<()> {
-    if code == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+    if code == 0 {
+        Ok(())
+    } else {
+        Err(io::Error::last_os_error())
+    }
 }

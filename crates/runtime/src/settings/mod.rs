@@ -10,7 +10,7 @@ pub mod profile;
 
 pub(crate) use parse::default_huge;
 pub use parse::{BadSetting, Settings, Source, Used};
-pub use profile::{MemoryKind, Profile};
+pub(crate) use profile::{MemoryKind, Profile};
 
 /// EP: a card in a host, two memories. RC: host and device are one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -97,6 +97,6 @@ pub struct Limits {
 }
 
 /// Version of CANN that the emulation answers with.
-pub const CANN_VERSION: &str = "8.5.0";
+pub(crate) const CANN_VERSION: &str = "8.5.0";
 /// Interface version.
-pub const API_VERSION: (i32, i32, i32) = (1, 17, 0);
+pub(crate) const API_VERSION: (i32, i32, i32) = (1, 17, 0);

@@ -99,8 +99,9 @@ const API: &str = "CANNERY_API_VERSION";
 const LOG: &str = "CANNERY_LOG";
 
 /// Every name that does something.
-const KNOWN: [&str; 11] =
-    [DEVICES, PROFILE, MODE, HBM, HUGE, GIANT, WINDOW, PIN, LIMITS, API, LOG];
+const KNOWN: [&str; 11] = [
+    DEVICES, PROFILE, MODE, HBM, HUGE, GIANT, WINDOW, PIN, LIMITS, API, LOG,
+];
 
 /// Names of parts that do not exist yet, with the one value that is true already.
 const LATER: [(&str, &str); 10] = [
@@ -144,7 +145,10 @@ impl Settings {
         environment: &BTreeMap<String, String>,
         file: &BTreeMap<String, String>,
     ) -> Result<Settings, BadSetting> {
-        let mut reader = Reader { values: BTreeMap::new(), used: Vec::new() };
+        let mut reader = Reader {
+            values: BTreeMap::new(),
+            used: Vec::new(),
+        };
         for (key, value) in file {
             let name = match key.strip_prefix("CANNERY_") {
                 Some(_) => key.clone(),
@@ -173,11 +177,23 @@ impl Reader {
             if value == *only {
                 return Ok(());
             }
-            let allowed = if only.is_empty() { String::new() } else { format!(" but {only}") };
-            return Err(bad(&name, value, &format!("this part is not built yet; unset it (no value{allowed} is accepted)")));
+            let allowed = if only.is_empty() {
+                String::new()
+            } else {
+                format!(" but {only}")
+            };
+            return Err(bad(
+                &name,
+                value,
+                &format!("this part is not built yet; unset it (no value{allowed} is accepted)"),
+            ));
         }
         if !KNOWN.contains(&name.as_str()) {
-            return Err(bad(&name, value, &format!("no such setting; known ones: {}", KNOWN.join(", "))));
+            return Err(bad(
+                &name,
+                value,
+                &format!("no such setting; known ones: {}", KNOWN.join(", ")),
+            ));
         }
         self.values.insert(name, (value.to_owned(), source));
         Ok(())
@@ -191,11 +207,19 @@ impl Reader {
         parse: impl FnOnce(&str) -> Result<T, String>,
     ) -> Result<T, BadSetting> {
         let Some((value, source)) = self.values.get(name) else {
-            self.used.push(Used { name, value: default.1.to_owned(), source: Source::Default });
+            self.used.push(Used {
+                name,
+                value: default.1.to_owned(),
+                source: Source::Default,
+            });
             return Ok(default.0);
         };
         let parsed = parse(value.trim()).map_err(|why| bad(name, value, &why))?;
-        self.used.push(Used { name, value: value.clone(), source: *source });
+        self.used.push(Used {
+            name,
+            value: value.clone(),
+            source: *source,
+        });
         Ok(parsed)
     }
 
@@ -212,7 +236,10 @@ impl Reader {
         let mode = self.get(MODE, (Mode::Ep, "ep"), |text| match text {
             "ep" | "EP" => Ok(Mode::Ep),
             "rc" | "RC" if profile.rc_mode => Ok(Mode::Rc),
-            "rc" | "RC" => Err(format!("profile {} has no RC form; 310B and 310P have", profile.name)),
+            "rc" | "RC" => Err(format!(
+                "profile {} has no RC form; 310B and 310P have",
+                profile.name
+            )),
             _ => Err("choose ep or rc".to_owned()),
         })?;
         let capacity = self.get(HBM, (soc.capacity, "of the chip"), |text| {
@@ -234,12 +261,16 @@ impl Reader {
         })?;
         let giant = self.get(GIANT, (0, "0"), |text| {
             let bytes = size(text)?;
-            let huge = huge.or(capacity.map(|total| default_huge(total))).unwrap_or(0);
+            let huge = huge
+                .or(capacity.map(|total| default_huge(total)))
+                .unwrap_or(0);
             if bytes > 0 && !profile.giant_pages {
                 return Err(format!("profile {} has no 1 GiB pages", profile.name));
             }
             if bytes > huge || bytes % (1 << 30) != 0 {
-                return Err(format!("must be a multiple of 1 GiB within the huge part ({huge} bytes)"));
+                return Err(format!(
+                    "must be a multiple of 1 GiB within the huge part ({huge} bytes)"
+                ));
             }
             Ok(bytes)
         })?;
@@ -251,7 +282,10 @@ impl Reader {
             };
             base.filter(|base| base % (1 << 30) == 0 && (1 << 32..1 << 47).contains(base))
                 .map(Some)
-                .ok_or_else(|| "must be an address (0x...) between 4 GiB and 128 TiB, a multiple of 1 GiB".to_owned())
+                .ok_or_else(|| {
+                    "must be an address (0x...) between 4 GiB and 128 TiB, a multiple of 1 GiB"
+                        .to_owned()
+                })
         })?;
         let pin = self.get(PIN, (Pin::Auto, "auto"), |text| match text {
             "auto" => Ok(Pin::Auto),
@@ -274,7 +308,20 @@ impl Reader {
             _ => Err("choose off, error, warn, info, debug or trace".to_owned()),
         })?;
         let used = self.used;
-        Ok(Settings { devices, profile, soc, mode, capacity, huge, giant, window, pin, limits, log, used })
+        Ok(Settings {
+            devices,
+            profile,
+            soc,
+            mode,
+            capacity,
+            huge,
+            giant,
+            window,
+            pin,
+            limits,
+            log,
+            used,
+        })
     }
 }
 
@@ -302,7 +349,11 @@ fn parse_limits(text: &str) -> Result<Limits, String> {
 }
 
 fn bad(name: &str, value: &str, why: &str) -> BadSetting {
-    BadSetting { name: name.to_owned(), value: value.to_owned(), why: why.to_owned() }
+    BadSetting {
+        name: name.to_owned(),
+        value: value.to_owned(),
+        why: why.to_owned(),
+    }
 }
 
 #[cfg(test)]
@@ -311,7 +362,10 @@ mod tests {
 
     fn load(environment: &[(&str, &str)], file: &[(&str, &str)]) -> Result<Settings, BadSetting> {
         let map = |pairs: &[(&str, &str)]| {
-            pairs.iter().map(|(a, b)| ((*a).to_owned(), (*b).to_owned())).collect()
+            pairs
+                .iter()
+                .map(|(a, b)| ((*a).to_owned(), (*b).to_owned()))
+                .collect()
         };
         Settings::from_maps(&map(environment), &map(file))
     }
@@ -321,7 +375,13 @@ mod tests {
         let settings = load(&[(DEVICES, "3")], &[("devices", "2"), ("profile", "310P")]);
         let settings = settings.expect("good settings");
         assert_eq!((settings.devices, settings.profile.name), (3, "310P"));
-        let source = |name| settings.used.iter().find(|used| used.name == name).map(|u| u.source);
+        let source = |name| {
+            settings
+                .used
+                .iter()
+                .find(|used| used.name == name)
+                .map(|u| u.source)
+        };
         assert_eq!(source(DEVICES), Some(Source::Environment));
         assert_eq!(source(PROFILE), Some(Source::File));
         assert_eq!(source(PIN), Some(Source::Default));

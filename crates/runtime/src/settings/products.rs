@@ -3,7 +3,7 @@
 /// Function name and a bit for each product in the order 950, A3, 910B, 310B, 310P, 910, IPV350.
 /// Sorted by name.
 #[rustfmt::skip]
-pub(super) static FUNCTIONS: &[(&str, u8)] = &[
+pub(super) const FUNCTIONS: &[(&str, u8)] = &[
     ("aclAppLog", 0b0111111),
     ("aclCreateDataBuffer", 0b1111111),
     ("aclDataTypeSize", 0b0111111),

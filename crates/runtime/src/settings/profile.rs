@@ -70,7 +70,10 @@ pub struct Soc {
 }
 
 const fn soc(name: &'static str, capacity: u64) -> Soc {
-    Soc { name, capacity: Some(capacity) }
+    Soc {
+        name,
+        capacity: Some(capacity),
+    }
 }
 
 /// Every profile, in the order in which they are listed to users.
@@ -78,7 +81,11 @@ pub static PROFILES: &[Profile] = &[
     Profile {
         name: "910",
         bit: 5,
-        socs: &[soc("Ascend910A", 32 * GIB), soc("Ascend910ProB", 32 * GIB), soc("Ascend910B", 32 * GIB)],
+        socs: &[
+            soc("Ascend910A", 32 * GIB),
+            soc("Ascend910ProB", 32 * GIB),
+            soc("Ascend910B", 32 * GIB),
+        ],
         npu_arch: 1001,
         memory: MemoryKind::Hbm,
         malloc_padding: 32,
@@ -99,7 +106,10 @@ pub static PROFILES: &[Profile] = &[
     Profile {
         name: "310P",
         bit: 4,
-        socs: &[soc("Ascend310P3", 24_000_000_000), soc("Ascend310P1", 24_000_000_000)],
+        socs: &[
+            soc("Ascend310P3", 24_000_000_000),
+            soc("Ascend310P1", 24_000_000_000),
+        ],
         npu_arch: 2002,
         memory: MemoryKind::Ddr,
         malloc_padding: 32,
@@ -167,7 +177,10 @@ pub static PROFILES: &[Profile] = &[
     Profile {
         name: "A3",
         bit: 1,
-        socs: &[soc("Ascend910_9392", 64 * GIB), soc("Ascend910_9391", 64 * GIB)],
+        socs: &[
+            soc("Ascend910_9392", 64 * GIB),
+            soc("Ascend910_9391", 64 * GIB),
+        ],
         npu_arch: 2201,
         memory: MemoryKind::Hbm,
         malloc_padding: 32,
@@ -209,7 +222,10 @@ pub static PROFILES: &[Profile] = &[
     Profile {
         name: "IPV350",
         bit: 6,
-        socs: &[Soc { name: "Ascend035", capacity: None }],
+        socs: &[Soc {
+            name: "Ascend035",
+            capacity: None,
+        }],
         npu_arch: 3505,
         memory: MemoryKind::Unknown,
         malloc_padding: 32,
@@ -240,7 +256,10 @@ pub fn find(name: &str) -> Option<(&'static Profile, &'static Soc)> {
         .and_then(|profile| Some((profile, profile.socs.first()?)));
     by_family.or_else(|| {
         PROFILES.iter().find_map(|profile| {
-            let soc = profile.socs.iter().find(|soc| soc.name.eq_ignore_ascii_case(name))?;
+            let soc = profile
+                .socs
+                .iter()
+                .find(|soc| soc.name.eq_ignore_ascii_case(name))?;
             Some((profile, soc))
         })
     })
@@ -250,25 +269,54 @@ pub fn find(name: &str) -> Option<(&'static Profile, &'static Soc)> {
 #[must_use]
 pub fn choices() -> String {
     let families = PROFILES.iter().map(|profile| profile.name);
-    let socs = PROFILES.iter().flat_map(|profile| profile.socs.iter().map(|soc| soc.name));
+    let socs = PROFILES
+        .iter()
+        .flat_map(|profile| profile.socs.iter().map(|soc| soc.name));
     families.chain(socs).collect::<Vec<_>>().join(", ")
 }
 
-/// Which products have a function, as a mask; all of them for names outside the manual.
+/// Every product.
+pub const ALL_PRODUCTS: u8 = 0x7f;
+
+/// Which products have a function, as a mask; all of them for names outside the manual. Meant to be
+/// evaluated by the compiler.
 #[must_use]
-pub fn products_of(function: &str) -> u8 {
-    match FUNCTIONS.binary_search_by(|(name, _)| (*name).cmp(function)) {
-        Ok(at) => FUNCTIONS[at].1,
-        Err(_) => 0x7f,
+pub const fn products_of(function: &str) -> u8 {
+    let mut at = 0;
+    while at < FUNCTIONS.len() {
+        if same(FUNCTIONS[at].0.as_bytes(), function.as_bytes()) {
+            return FUNCTIONS[at].1;
+        }
+        at += 1;
     }
+    ALL_PRODUCTS
+}
+
+const fn same(a: &[u8], b: &[u8]) -> bool {
+    if a.len() != b.len() {
+        return false;
+    }
+    let mut i = 0;
+    while i < a.len() {
+        if a[i] != b[i] {
+            return false;
+        }
+        i += 1;
+    }
+    true
 }
 
 /// Names of the products that have a function, for texts.
 #[must_use]
 pub fn products_with(function: &str) -> String {
     let mask = products_of(function);
-    let names = PROFILES.iter().filter(|profile| mask >> profile.bit & 1 == 1);
-    names.map(|profile| profile.name).collect::<Vec<_>>().join(", ")
+    let names = PROFILES
+        .iter()
+        .filter(|profile| mask >> profile.bit & 1 == 1);
+    names
+        .map(|profile| profile.name)
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
 impl Profile {

@@ -1,0 +1,119 @@
+//! Chapter: memory copy and set.
+
+use core::ffi::c_void;
+
+use cannery_abi as abi;
+use cannery_runtime::memory::batch::{self, Batch};
+use cannery_runtime::memory::copy2d::{self, Plane};
+use cannery_runtime::memory::{copy, descriptor, set};
+
+use crate::face::{addresses, array, faces, place, sizes};
+
+faces! {
+    /// aclrtMemcpy
+    fn aclrtMemcpy(
+        dst: *mut c_void,
+        destMax: usize,
+        src: *const c_void,
+        count: usize,
+        kind: abi::aclrtMemcpyKind,
+    ) => {
+        // SAFETY: host ranges are valid per the contract of the faces.
+        unsafe { copy::memcpy(dst as u64, destMax as u64, src as u64, count as u64, kind) }
+    };
+    /// aclrtMemset
+    fn aclrtMemset(devPtr: *mut c_void, maxCount: usize, value: i32, count: usize) => {
+        // SAFETY: host ranges are valid per the contract of the faces.
+        unsafe { set::memset(devPtr as u64, maxCount as u64, value, count as u64) }
+    };
+    /// aclrtMemsetD32
+    fn aclrtMemsetD32(ptr: *mut c_void, memSize: usize, value: u32, N: usize)
+        => set::memset_d32(ptr as u64, memSize as u64, value, N as u64);
+    /// aclrtMemcpy2d
+    fn aclrtMemcpy2d(
+        dst: *mut c_void,
+        dpitch: usize,
+        src: *const c_void,
+        spitch: usize,
+        width: usize,
+        height: usize,
+        kind: abi::aclrtMemcpyKind,
+    ) => {
+        let to = Plane { address: dst as u64, pitch: dpitch as u64 };
+        let from = Plane { address: src as u64, pitch: spitch as u64 };
+        // SAFETY: host ranges are valid per the contract of the faces.
+        unsafe { copy2d::memcpy2d(to, from, width as u64, height as u64, kind) }
+    };
+    /// aclrtMemcpyBatch
+    fn aclrtMemcpyBatch(
+        dsts: *mut *mut c_void,
+        destMaxs: *mut usize,
+        srcs: *mut *mut c_void,
+        sizes: *mut usize,
+        numBatches: usize,
+        attrs: *mut abi::aclrtMemcpyBatchAttr,
+        attrsIndexes: *mut usize,
+        numAttrs: usize,
+        failIndex: *mut usize,
+    ) => {
+        let batch = as_batch(dsts, destMaxs, srcs, sizes, numBatches, attrs, attrsIndexes, numAttrs);
+        // SAFETY: host ranges are valid per the contract of the faces.
+        unsafe { batch::memcpy_batch(&batch, place(failIndex), true) }
+    };
+    /// aclrtMemcpyBatchV2
+    fn aclrtMemcpyBatchV2(
+        dsts: *mut *mut c_void,
+        destMaxs: *mut usize,
+        srcs: *mut *mut c_void,
+        sizes: *mut usize,
+        numBatches: usize,
+        attrs: *mut abi::aclrtMemcpyBatchAttr,
+        attrsIndexes: *mut usize,
+        numAttrs: usize,
+    ) => {
+        let batch = as_batch(dsts, destMaxs, srcs, sizes, numBatches, attrs, attrsIndexes, numAttrs);
+        // SAFETY: host ranges are valid per the contract of the faces.
+        unsafe { batch::memcpy_batch(&batch, None, false) }
+    };
+    /// aclrtGetMemcpyDescSize
+    fn aclrtGetMemcpyDescSize(kind: abi::aclrtMemcpyKind, descSize: *mut usize)
+        => descriptor::size(kind, place(descSize));
+    /// aclrtSetMemcpyDesc
+    fn aclrtSetMemcpyDesc(
+        desc: *mut c_void,
+        kind: abi::aclrtMemcpyKind,
+        srcAddr: *mut c_void,
+        dstAddr: *mut c_void,
+        count: usize,
+        config: *mut c_void,
+    ) => descriptor::set(
+        desc as u64,
+        kind,
+        srcAddr as u64,
+        dstAddr as u64,
+        count as u64,
+        config as u64,
+    );
+}
+
+#[allow(clippy::too_many_arguments)] // the arrays of the C call
+fn as_batch<'a>(
+    dsts: *mut *mut c_void,
+    dest_maxs: *mut usize,
+    srcs: *mut *mut c_void,
+    sizes_array: *mut usize,
+    count: usize,
+    attrs: *mut abi::aclrtMemcpyBatchAttr,
+    indexes: *mut usize,
+    runs: usize,
+) -> Batch<'a> {
+    Batch {
+        dsts: addresses(dsts, count),
+        dest_maxs: sizes(dest_maxs, count),
+        srcs: addresses(srcs, count),
+        sizes: sizes(sizes_array, count),
+        attrs: array(attrs.cast_const(), runs),
+        attr_indexes: sizes(indexes, runs),
+        count,
+    }
+}

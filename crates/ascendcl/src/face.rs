@@ -1,0 +1,105 @@
+//! From results to codes and texts, and from C arguments to Rust ones.
+
+use core::ffi::c_void;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use cannery_abi::{ACL_SUCCESS, aclError};
+use cannery_runtime::error::{self, Error, Fault, Result};
+
+/// Defines exported functions. `name(arguments) => call` is called as it is; the products that have
+/// the function are checked where the runtime is asked for, after the argument checks.
+macro_rules! faces {
+    ($($(#[$meta:meta])* fn $name:ident($($arg:ident: $kind:ty),* $(,)?) => $call:expr;)*) => {
+        $(
+            $(#[$meta])*
+            #[doc = ""]
+            #[doc = "# Safety"]
+            #[doc = "Pointers are NULL or valid for what the manual says of them."]
+            #[unsafe(no_mangle)]
+            unsafe extern "C" fn $name($($arg: $kind),*) -> cannery_abi::aclError {
+                const PRODUCTS: u8 = cannery_runtime::profile::products_of(stringify!($name));
+                $crate::face::answer(stringify!($name), PRODUCTS, || $call)
+            }
+        )*
+    };
+}
+pub(crate) use faces;
+
+/// Runs a call, records its error and returns the code.
+#[inline]
+pub(crate) fn answer(
+    api: &'static str,
+    products: u8,
+    call: impl FnOnce() -> Result<()>,
+) -> aclError {
+    let guarded = || catch_unwind(AssertUnwindSafe(call));
+    let result = if products == cannery_runtime::profile::ALL_PRODUCTS {
+        guarded()
+    } else {
+        cannery_runtime::calling(api, products, guarded)
+    };
+    match result {
+        Ok(Ok(())) => ACL_SUCCESS,
+        Ok(Err(error)) => error::record(api, &error),
+        Err(panic) => panicked(api, &*panic),
+    }
+}
+
+#[cold]
+pub(crate) fn panicked(api: &'static str, panic: &(dyn core::any::Any + Send)) -> aclError {
+    let text = panic
+        .downcast_ref::<&str>()
+        .map(|text| (*text).to_owned())
+        .or_else(|| panic.downcast_ref::<String>().cloned())
+        .unwrap_or_default();
+    let fault = Fault::Internal {
+        cause: format!("a fault inside Cannery was stopped: {text}; please report it"),
+    };
+    error::record(api, &fault.into())
+}
+
+/// Writes an answer to where `place` points, or reports it missing.
+pub(crate) fn put<T>(
+    place: *mut T,
+    param: &'static str,
+    value: impl FnOnce() -> Result<T>,
+) -> Result<()> {
+    if place.is_null() {
+        return Err(Error::null(param));
+    }
+    let value = value()?;
+    // SAFETY: not NULL, so valid per the contract of the faces.
+    unsafe { place.write(value) };
+    Ok(())
+}
+
+/// A place for an answer, as an option.
+pub(crate) fn place<'a, T>(pointer: *mut T) -> Option<&'a mut T> {
+    // SAFETY: NULL or valid per the contract of the faces; the borrow ends with the call.
+    unsafe { pointer.as_mut() }
+}
+
+/// A place for a pointer, as the number it will hold.
+pub(crate) fn address_place<'a>(pointer: *mut *mut c_void) -> Option<&'a mut u64> {
+    place(pointer.cast::<u64>())
+}
+
+/// An array that C passes as a pointer and a length; `None` for NULL.
+pub(crate) fn array<'a, T>(pointer: *const T, len: usize) -> Option<&'a [T]> {
+    if pointer.is_null() {
+        return None;
+    }
+    // SAFETY: not NULL, so it has `len` elements per the contract of the faces.
+    Some(unsafe { core::slice::from_raw_parts(pointer, len) })
+}
+
+/// An array of pointers, as numbers.
+pub(crate) fn addresses<'a>(pointer: *mut *mut c_void, len: usize) -> Option<&'a [u64]> {
+    array(pointer.cast::<u64>().cast_const(), len)
+}
+
+/// An array of sizes, as numbers.
+pub(crate) fn sizes<'a>(pointer: *mut usize, len: usize) -> Option<&'a [u64]> {
+    const { assert!(size_of::<usize>() == size_of::<u64>()) };
+    array(pointer.cast::<u64>().cast_const(), len)
+}
