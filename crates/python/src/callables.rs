@@ -13,7 +13,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use pyo3::exceptions::PyTypeError;
-use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
@@ -107,7 +106,12 @@ pub(crate) fn reported<'py, T>(
     answer: PyResult<T>,
 ) -> Option<T> {
     answer
-        .map_err(|error| error.write_unraisable(py, Some(callable.bind(py))))
+        .map_err(|error| {
+            error.restore(py);
+            let callable = callable.as_ptr();
+            // SAFETY: an error is set, and the object is alive.
+            StayHere::during(|| unsafe { unwinding::PyErr_WriteUnraisable(callable) });
+        })
         .ok()
 }
 

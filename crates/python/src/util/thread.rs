@@ -98,10 +98,8 @@ pub(crate) fn start_thread(
 
 /// Calls the thread's function; what it raises is printed.
 fn call(py: Python<'_>, function: &Py<PyAny>, argument: Option<&Py<PyAny>>) -> End {
-    let answer = match argument {
-        Some(argument) => function.call1(py, (argument,)),
-        None => function.call0(py),
-    };
+    let answer =
+        PyTuple::new(py, argument).and_then(|arguments| callables::call(py, function, &arguments));
     let Err(error) = answer else {
         return End::Returned;
     };
