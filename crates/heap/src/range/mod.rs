@@ -315,8 +315,10 @@ impl<const PROBES: usize> RangeHeap<PROBES> {
     /// caller can clean it without keeping others waiting and then give it to
     /// [`free_clean`](Self::free_clean). `None` when nothing free is dirty.
     ///
-    /// Until then the range is missing: an allocation that fails meanwhile may
-    /// succeed afterwards.
+    /// The whole of a merged range is taken, which may be most of the space. Until
+    /// it is back it is missing: an allocation that fails meanwhile may succeed
+    /// afterwards, so a caller who cleans in the background waits for that before
+    /// telling anyone that memory has run out.
     pub fn take_dirty(&mut self) -> Option<Range> {
         while let Some(id) = self.candidates.pop() {
             let nodes = &mut self.table.nodes[..];
