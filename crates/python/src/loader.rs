@@ -53,7 +53,7 @@ pub(crate) fn open(name: &CStr, beside: Option<&Path>) -> Result<Library, String
         .collect();
     places.push(PathBuf::from(file));
     if let Some(home) = module_directory() {
-        places.push(home.join("../lib64").join(file));
+        places.extend(home.parent().map(|prefix| prefix.join("lib64").join(file)));
         places.push(home.join("cannery_npu/lib64").join(file));
     }
     let mut failures = String::new();

@@ -23,11 +23,20 @@ impl Runtime {
             .filter(|index| *index < self.devices.len());
         found.ok_or_else(|| {
             let expected = match &self.no_devices {
-                Some(why) => format!("a device that exists, but there is none: {why}"),
+                Some(why) => format!("a device that exists, but there is none: {}", why.cause),
                 None => format!("a device id in [0, {})", self.devices.len()),
             };
             Error::rt_value_code(abi::ACL_ERROR_RT_INVALID_DEVICEID, param, id, expected)
         })
+    }
+
+    /// What texts call a device id: where devices are renumbered, the id that the user gives.
+    fn device_parameter(&self) -> &'static str {
+        if self.renumbered {
+            "userDevId"
+        } else {
+            "deviceId"
+        }
     }
 
     fn ensure_primary(
@@ -84,7 +93,7 @@ impl Runtime {
 pub fn set_device(id: i32) -> Result<()> {
     let set = || {
         let runtime = current()?;
-        let index = runtime.device_index("deviceId", id)?;
+        let index = runtime.device_index(runtime.device_parameter(), id)?;
         state_callback::tell(id, abi::ACL_RT_DEVICE_STATE_SET_PRE);
         let mut state = runtime.devices[index].state();
         let primary = runtime.ensure_primary(index, &mut state)?;
@@ -376,10 +385,12 @@ pub fn synchronize() -> Result<()> {
 /// 107000 for 0 and for values below -1, 107002 without a context.
 pub fn synchronize_with_timeout(timeout: i32) -> Result<()> {
     if timeout == 0 || timeout < -1 {
-        return Err(Error::rt_value(
+        let expected = "-1 (for ever) or a number of milliseconds above 0";
+        return Err(Error::front_value(
+            abi::ACL_ERROR_RT_PARAM_INVALID,
             "timeout",
             timeout,
-            "-1 (for ever) or a number of milliseconds above 0",
+            expected,
         ));
     }
     synchronize()

@@ -53,10 +53,10 @@ pub fn enable(peer: i32, flags: u32) -> Result<()> {
     if flags != 0 {
         return Err(Error::cause("flags", flags, "reserved, must be 0"));
     }
-    let here = here()?;
-    if here.device().index() as i32 == peer {
+    if crate::process::bound_device().is_some_and(|index| index as i32 == peer) {
         return Err(same_device("peerDeviceId", peer));
     }
+    let here = here()?;
     let index = here.runtime.device_index("peerDeviceId", peer)?;
     check_product(here.runtime)?;
     here.device().set_access(index, true);
@@ -68,11 +68,11 @@ pub fn enable(peer: i32, flags: u32) -> Result<()> {
 /// # Errors
 /// As [`enable`]; 107000 when access was not enabled.
 pub fn disable(peer: i32) -> Result<()> {
-    let here = here()?;
-    let device = here.device();
-    if device.index() as i32 == peer {
+    if crate::process::bound_device().is_some_and(|index| index as i32 == peer) {
         return Err(same_device("peerDeviceId", peer));
     }
+    let here = here()?;
+    let device = here.device();
     let index = here.runtime.device_index("peerDeviceId", peer)?;
     check_product(here.runtime)?;
     if device.set_access(index, false) {

@@ -15,6 +15,7 @@ use crate::os::{canary, host};
 use crate::settings::profile::ALL_PRODUCTS;
 use crate::settings::{Mode, Settings};
 use crate::thread;
+use crate::visible::BadList;
 use crate::window::Window;
 
 /// Everything that belongs to one start. Never freed: calls may be under way in other threads, and
@@ -25,7 +26,9 @@ pub(crate) struct Runtime {
     pub(crate) window: Window,
     pub(crate) devices: Vec<Device>,
     /// Why there are no devices, when the visible list is at fault.
-    pub(crate) no_devices: Option<String>,
+    pub(crate) no_devices: Option<BadList>,
+    /// Whether `ASCEND_RT_VISIBLE_DEVICES` gives devices other ids.
+    pub(crate) renumbered: bool,
     pub(crate) contexts: Contexts,
     pub(crate) host: OnceLock<HostMemory>,
     pub(crate) init: Init,
@@ -158,7 +161,7 @@ fn start_locked(file: &BTreeMap<String, String>) -> Result<&'static Runtime> {
     let list = std::env::var("ASCEND_RT_VISIBLE_DEVICES").ok();
     let (ids, no_devices) = match crate::visible::parse(list.as_deref(), settings.devices) {
         Ok(ids) => (ids, None),
-        Err(text) => (Vec::new(), Some(text)),
+        Err(bad) => (Vec::new(), Some(bad)),
     };
     let devices = ids
         .iter()
@@ -171,6 +174,7 @@ fn start_locked(file: &BTreeMap<String, String>) -> Result<&'static Runtime> {
         window,
         devices,
         no_devices,
+        renumbered: list.is_some(),
         contexts: Contexts::default(),
         host: OnceLock::new(),
         init: Init::default(),
@@ -192,6 +196,14 @@ pub(crate) fn here() -> Result<Here> {
         Some(context) => Ok(Here { runtime, context }),
         None => runtime.bind_default(),
     }
+}
+
+/// Index of the device that the thread is bound to, for argument checks that come before the
+/// check of the product.
+pub(crate) fn bound_device() -> Option<usize> {
+    running()
+        .and_then(|runtime| thread::bound(runtime.epoch))
+        .map(Context::device_index)
 }
 
 #[cold]

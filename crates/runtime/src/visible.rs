@@ -1,10 +1,18 @@
 //! `ASCEND_RT_VISIBLE_DEVICES`: which devices the process sees, renumbered from 0.
 
+/// A list that leaves no device.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct BadList {
+    /// Message code.
+    pub(crate) message: &'static str,
+    pub(crate) cause: String,
+}
+
 /// The visible devices, as physical ids in the order of the user ids.
 ///
 /// Reading stops at the first foreign character or unknown id; earlier ids stay. A list that does
 /// not ascend, or names a device twice, is refused as a whole.
-pub(crate) fn parse(list: Option<&str>, devices: u32) -> Result<Vec<u32>, String> {
+pub(crate) fn parse(list: Option<&str>, devices: u32) -> Result<Vec<u32>, BadList> {
     let Some(list) = list else {
         return Ok((0..devices).collect());
     };
@@ -14,11 +22,13 @@ pub(crate) fn parse(list: Option<&str>, devices: u32) -> Result<Vec<u32>, String
         let Some(id) = part[..digits].parse().ok().filter(|id| *id < devices) else {
             break;
         };
-        if ids.last().is_some_and(|last| *last >= id) {
-            return Err(format!(
-                "ASCEND_RT_VISIBLE_DEVICES={list}: ids must ascend, each once; {id} stands after {}",
-                ids[ids.len() - 1]
-            ));
+        if let Some(last) = ids.last().filter(|last| **last >= id) {
+            return Err(BadList {
+                message: if *last == id { "EE2002" } else { "EE1001" },
+                cause: format!(
+                    "ASCEND_RT_VISIBLE_DEVICES={list}: ids must ascend, each once; {id} stands after {last}"
+                ),
+            });
         }
         ids.push(id);
         if digits != part.len() {
@@ -26,10 +36,13 @@ pub(crate) fn parse(list: Option<&str>, devices: u32) -> Result<Vec<u32>, String
         }
     }
     if ids.is_empty() {
-        return Err(format!(
-            "ASCEND_RT_VISIBLE_DEVICES={list} leaves no device; ids from 0 to {} exist",
-            devices - 1
-        ));
+        return Err(BadList {
+            message: "EE1001",
+            cause: format!(
+                "ASCEND_RT_VISIBLE_DEVICES={list} leaves no device; ids from 0 to {} exist",
+                devices - 1
+            ),
+        });
     }
     Ok(ids)
 }

@@ -40,20 +40,6 @@ use nodes::{DIRTY, FREE, LISTED, LIVE, Node, Table, WALL};
 pub struct NodeId(u32);
 
 impl NodeId {
-    /// The id as a number, for callers that keep it in a table of their own.
-    #[must_use]
-    pub fn raw(self) -> u32 {
-        self.0
-    }
-
-    /// An id from its number. A number that is not live is refused where it is used.
-    #[must_use]
-    pub fn from_raw(raw: u32) -> Self {
-        Self(raw)
-    }
-}
-
-impl NodeId {
     /// The id as a number, never 0, for a caller who packs it into a table.
     #[inline]
     pub const fn index(self) -> u32 {

@@ -20,6 +20,13 @@ pub enum Fault {
         value: String,
         expected: String,
     },
+    /// Front: as `Value`, with a code of the runtime.
+    ValueCode {
+        code: i32,
+        param: &'static str,
+        value: String,
+        expected: String,
+    },
     /// Front: a value is rejected for a reason.
     Cause {
         param: &'static str,
@@ -89,7 +96,10 @@ pub enum Fault {
     /// Runtime: this function is not built yet.
     NotBuilt,
     /// Runtime: the visible devices leave none.
-    NoDevice { cause: String },
+    NoDevice {
+        message: &'static str,
+        cause: String,
+    },
     /// Driver: the address is not one that may be given here.
     Address {
         param: &'static str,
@@ -122,6 +132,7 @@ impl Fault {
             | Fault::Param { .. }
             | Fault::Setting(_) => abi::ACL_ERROR_INVALID_PARAM,
             Fault::File { code, .. }
+            | Fault::ValueCode { code, .. }
             | Fault::Refused { code, .. }
             | Fault::RtValue { code, .. }
             | Fault::RtParam { code, .. }
@@ -147,7 +158,7 @@ impl Fault {
     pub fn message_code(&self) -> &'static str {
         match self {
             Fault::Null { .. } => "EH0008",
-            Fault::Value { .. } => "EH0007",
+            Fault::Value { .. } | Fault::ValueCode { .. } => "EH0007",
             Fault::Cause { .. } => "EH0009",
             Fault::Param { .. } | Fault::Refused { .. } => "EH0012",
             Fault::File { message, .. } => message,
@@ -162,7 +173,7 @@ impl Fault {
             Fault::Sequence { .. } | Fault::NoContext { .. } | Fault::Forked => "EE1018",
             Fault::NoWindow { .. } => "EE1023",
             Fault::Unsupported { .. } | Fault::NotBuilt => "EE1005",
-            Fault::NoDevice { .. } => "EE1001",
+            Fault::NoDevice { message, .. } => message,
             Fault::Shortage(_) => "EL0004",
             Fault::HostShortage { .. } => "EE1013",
             Fault::Internal { .. } => "EE1019",
@@ -246,7 +257,7 @@ impl Fault {
             | Fault::NoContext { cause }
             | Fault::NoWindow { cause }
             | Fault::Unsupported { cause }
-            | Fault::NoDevice { cause }
+            | Fault::NoDevice { cause, .. }
             | Fault::Internal { cause } => write!(text, "{cause}"),
             Fault::Forked => write!(
                 text,

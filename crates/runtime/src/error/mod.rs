@@ -94,6 +94,23 @@ impl Error {
         .into()
     }
 
+    /// As [`value`](Self::value), for calls whose front answers with a code of the runtime.
+    #[must_use]
+    pub fn front_value(
+        code: i32,
+        param: &'static str,
+        value: impl ToString,
+        expected: impl Into<String>,
+    ) -> Self {
+        Fault::ValueCode {
+            code,
+            param,
+            value: value.to_string(),
+            expected: expected.into(),
+        }
+        .into()
+    }
+
     /// A value rejected for a reason, found by the front.
     #[must_use]
     pub fn cause(param: &'static str, value: impl ToString, cause: impl Into<String>) -> Self {

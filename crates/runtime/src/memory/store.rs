@@ -462,7 +462,7 @@ impl Store {
                 return Err(Refusal::Pinning(error));
             }
         }
-        region.table.set_note(first, range.id.raw());
+        region.table.set_note(first, range.id.index());
         Ok(first)
     }
 
@@ -493,7 +493,7 @@ impl Store {
         });
         let mut back = lock(&self.back);
         for (pool, first) in idle {
-            back[pool].free(NodeId::from_raw(self.regions[pool].table.note(first)));
+            back[pool].free(NodeId::from_index(self.regions[pool].table.note(first)));
         }
     }
 
@@ -543,7 +543,7 @@ impl Store {
             self.now_idle(arena);
         } else {
             self.back_activity.fetch_add(1, Ordering::Relaxed);
-            let node = NodeId::from_raw(self.regions[pool].table.note(first));
+            let node = NodeId::from_index(self.regions[pool].table.note(first));
             lock(&self.back)[pool].free(node);
             super::janitor::arm();
         }

@@ -97,16 +97,17 @@ const PIN: &str = "CANNERY_PIN";
 const LIMITS: &str = "CANNERY_LIMITS";
 const API: &str = "CANNERY_API_VERSION";
 const LOG: &str = "CANNERY_LOG";
+const DIR: &str = "CANNERY_RUNTIME_DIR";
 
 /// Every name that does something.
-const KNOWN: [&str; 11] = [
-    DEVICES, PROFILE, MODE, HBM, HUGE, GIANT, WINDOW, PIN, LIMITS, API, LOG,
+const KNOWN: [&str; 12] = [
+    DEVICES, PROFILE, MODE, HBM, HUGE, GIANT, WINDOW, PIN, LIMITS, API, LOG, DIR,
 ];
 
 /// Names of parts that do not exist yet, with the one value that is true already.
-const LATER: [(&str, &str); 10] = [
+const LATER: [(&str, &str); 9] = [
     ("CANNERY_QUOTA", ""),
-    ("CANNERY_SCHEDULE", ""),
+    ("CANNERY_SCHEDULE", "fifo"),
     ("CANNERY_TIMING", "off"),
     ("CANNERY_COHERENCE", "system"),
     ("CANNERY_CHECK", "off"),
@@ -114,7 +115,6 @@ const LATER: [(&str, &str); 10] = [
     ("CANNERY_TRACE", ""),
     ("CANNERY_VENDOR", ""),
     ("CANNERY_POOL", "off"),
-    ("CANNERY_RUNTIME_DIR", ""),
 ];
 
 /// Names that belong to the tools around the library.
@@ -306,6 +306,11 @@ impl Reader {
             "debug" => Ok(Log::Debug),
             "trace" => Ok(Log::Trace),
             _ => Err("choose off, error, warn, info, debug or trace".to_owned()),
+        })?;
+        self.get(DIR, ((), "none"), |text| match text.starts_with('/') {
+            // Nothing is written there yet: devices are not shared between processes.
+            true => Ok(()),
+            false => Err("must be an absolute path".to_owned()),
         })?;
         let used = self.used;
         Ok(Settings {
