@@ -170,8 +170,9 @@ pub fn current_device() -> Result<i32> {
 pub fn device_count() -> Result<u32> {
     let runtime = current()?;
     match &runtime.no_devices {
-        Some(cause) => Err(Fault::NoDevice {
-            cause: cause.clone(),
+        Some(why) => Err(Fault::NoDevice {
+            message: why.message,
+            cause: why.cause.clone(),
         }
         .into()),
         None => Ok(runtime.devices.len() as u32),

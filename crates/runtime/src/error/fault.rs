@@ -207,6 +207,12 @@ impl Fault {
                 param,
                 value,
                 expected,
+            }
+            | Fault::ValueCode {
+                param,
+                value,
+                expected,
+                ..
             } => {
                 write!(text, "argument {param} is {value}: {expected}")
             }
