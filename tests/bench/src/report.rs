@@ -1,0 +1,228 @@
+//! The result, as text, as Markdown, as JSON.
+
+use serde_json::{Value, json};
+
+use crate::machine::{self, Machine};
+use crate::rounds::{Effort, Samples};
+use crate::row::{Aim, Row};
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Style {
+    Text,
+    Markdown,
+}
+
+/// Prints rows as they come and keeps them.
+pub(crate) struct Report {
+    style: Style,
+    machine: Machine,
+    effort: Effort,
+    quick: bool,
+    load: f64,
+    rows: Vec<(&'static str, Row)>,
+}
+
+impl Report {
+    pub(crate) fn new(style: Style, machine: Machine, effort: Effort, quick: bool) -> Report {
+        Report {
+            style,
+            machine,
+            effort,
+            quick,
+            load: machine::load(),
+            rows: Vec::new(),
+        }
+    }
+
+    /// Says what is measured where.
+    pub(crate) fn begin(&self) {
+        let settings = match self.machine.settings.as_slice() {
+            [] => "defaults".to_owned(),
+            some => some.join(" "),
+        };
+        let quick = if self.quick {
+            " (quick: figures are rough)"
+        } else {
+            ""
+        };
+        self.say(&format!("machine   {}", self.machine.describe()));
+        self.say(&format!("settings  {settings}"));
+        self.say(&format!(
+            "rounds    {} or more of every side, in turns; medians{quick}",
+            self.effort.rounds
+        ));
+        self.say(&format!("load      {:.2} when the run began", self.load));
+    }
+
+    /// Takes a row and prints it.
+    pub(crate) fn row(&mut self, chapter: &'static str, row: Row) {
+        if self.rows.last().is_none_or(|(last, _)| *last != chapter) {
+            self.say(&format!("\n{chapter}"));
+        }
+        self.say(&as_text(&row));
+        self.rows.push((chapter, row));
+    }
+
+    /// Prints the sums, and the tables where they are asked for.
+    pub(crate) fn end(&self) {
+        let aims = || self.rows.iter().flat_map(|(_, row)| &row.aims);
+        let (met, all) = (aims().filter(|aim| aim.met).count(), aims().count());
+        let not_run = self
+            .rows
+            .iter()
+            .filter(|(_, row)| row.figures.is_err())
+            .count();
+        self.say(&format!(
+            "\n{met} aims met, {} missed; {not_run} rows not run; load {:.2} when the run ended",
+            all - met,
+            machine::load()
+        ));
+        for (chapter, row) in &self.rows {
+            for aim in row.aims.iter().filter(|aim| !aim.met) {
+                self.say(&format!(
+                    "  missed: {chapter}: {}: {}",
+                    row.name,
+                    verdict(row, aim)
+                ));
+            }
+        }
+        if self.style == Style::Markdown {
+            self.print_markdown();
+        }
+    }
+
+    fn say(&self, line: &str) {
+        if self.style == Style::Markdown {
+            eprintln!("{line}");
+        } else {
+            println!("{line}");
+        }
+    }
+
+    fn print_markdown(&self) {
+        let mut last = "";
+        let mut notes: Vec<&str> = Vec::new();
+        for (chapter, row) in &self.rows {
+            if *chapter != last {
+                print_notes(&mut notes);
+                println!("\n### {chapter}\n");
+                println!("| what | Cannery | reference | ratio | aim |");
+                println!("|---|---:|---|---|---|");
+                last = chapter;
+            }
+            let figure = match &row.figures {
+                Ok(_) => row.unit.show(row.value()),
+                Err(reason) => format!("not run: {reason}"),
+            };
+            let join = |parts: Vec<String>| parts.join("<br>");
+            let references = row.references.iter();
+            let shown = references
+                .clone()
+                .map(|given| format!("{} {}", given.name, row.unit.show(given.samples.median())));
+            let ratios = references.map(|given| row.ratio(given));
+            let aims = row.aims.iter().map(|aim| verdict(row, aim));
+            println!(
+                "| {} | {figure} | {} | {} | {} |",
+                row.name,
+                join(shown.collect()),
+                join(ratios.collect()),
+                join(aims.collect())
+            );
+            notes.extend(row.note.as_deref().filter(|note| !notes.contains(note)));
+        }
+        print_notes(&mut notes);
+    }
+
+    /// Every figure, for programs.
+    pub(crate) fn json(&self) -> String {
+        let rows: Vec<Value> = self
+            .rows
+            .iter()
+            .map(|(chapter, row)| as_json(chapter, row))
+            .collect();
+        let machine = &self.machine;
+        let whole = json!({
+            "machine": {
+                "processor": machine.processor,
+                "cores": machine.cores,
+                "virtual_machine": machine.virtual_machine,
+                "memory_gib": machine.memory_gib,
+                "kernel": machine.kernel,
+                "transparent_huge_pages": machine.huge_pages,
+            },
+            "settings": machine.settings,
+            "quick": self.quick,
+            "load": self.load,
+            "rows": rows,
+        });
+        format!("{whole:#}\n")
+    }
+}
+
+fn print_notes(notes: &mut Vec<&str>) {
+    for note in notes.drain(..) {
+        println!("\n{note}");
+    }
+}
+
+/// The aim, the figure where it is another than the row's, and met or missed.
+fn verdict(row: &Row, aim: &Aim) -> String {
+    let figure = aim.measured.clone();
+    let figure = figure.or_else(|| (!aim.met).then(|| row.unit.show(row.value())));
+    let met = if aim.met { "met" } else { "**missed**" };
+    match figure {
+        Some(figure) => format!("{}: {met} ({figure})", aim.text),
+        None => format!("{}: {met}", aim.text),
+    }
+}
+
+fn as_text(row: &Row) -> String {
+    let mut text = match &row.figures {
+        Ok(_) => format!("  {:<42} {:>11}", row.name, row.unit.show(row.value())),
+        Err(reason) => format!("  {:<42} not run: {reason}", row.name),
+    };
+    for reference in &row.references {
+        text.push_str(&format!(
+            "  | {} {} ({})",
+            reference.name,
+            row.unit.show(reference.samples.median()),
+            row.ratio(reference)
+        ));
+    }
+    for aim in &row.aims {
+        text.push_str(&format!("\n  {:<42}   {}", "", verdict(row, aim)));
+    }
+    text.replace("**", "")
+}
+
+fn figures(samples: &Samples) -> Value {
+    let (low, high) = samples.quartiles();
+    json!({
+        "median": samples.median(),
+        "quartiles": [low, high],
+        "rounds": samples.rounds(),
+    })
+}
+
+fn as_json(chapter: &str, row: &Row) -> Value {
+    let references: Vec<Value> = row
+        .references
+        .iter()
+        .map(|given| json!({"name": given.name, "figures": figures(&given.samples)}))
+        .collect();
+    let aims: Vec<Value> = row
+        .aims
+        .iter()
+        .map(|aim| json!({"aim": aim.text, "measured": aim.measured, "met": aim.met}))
+        .collect();
+    json!({
+        "chapter": chapter,
+        "name": row.name,
+        "unit": row.unit.name(),
+        "cannery": row.figures.as_ref().ok().map(figures),
+        "not_run": row.figures.as_ref().err(),
+        "references": references,
+        "aims": aims,
+        "note": row.note,
+    })
+}

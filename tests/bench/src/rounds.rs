@@ -1,0 +1,108 @@
+//! Rounds: the sides take turns.
+
+/// How much is measured.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Effort {
+    /// Rounds of every side.
+    pub(crate) rounds: usize,
+    /// How often as many rounds are added while the figures scatter.
+    pub(crate) repeats: usize,
+    /// By what the calls of a round are divided.
+    pub(crate) divisor: usize,
+}
+
+impl Effort {
+    pub(crate) const FULL: Effort = Effort {
+        rounds: 21,
+        repeats: 4,
+        divisor: 1,
+    };
+    pub(crate) const QUICK: Effort = Effort {
+        rounds: 5,
+        repeats: 0,
+        divisor: 8,
+    };
+
+    /// Calls of a round, where a full run makes `calls`.
+    pub(crate) fn calls(&self, calls: usize) -> usize {
+        (calls / self.divisor).max(1)
+    }
+}
+
+/// Half of the rounds lie within this share of the median, or more rounds are made.
+const SCATTER: f64 = 0.05;
+
+/// What one side measured: a value a round.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Samples(Vec<f64>);
+
+impl Samples {
+    /// A figure that does not scatter.
+    pub(crate) fn exactly(value: f64) -> Samples {
+        Samples(vec![value])
+    }
+
+    fn at(&self, share: f64) -> f64 {
+        let mut sorted = self.0.clone();
+        sorted.sort_by(f64::total_cmp);
+        let last = sorted.len().saturating_sub(1) as f64;
+        let (low, high) = ((share * last).floor(), (share * last).ceil());
+        match (sorted.get(low as usize), sorted.get(high as usize)) {
+            (Some(a), Some(b)) => a + (b - a) * (share * last - low),
+            _ => f64::NAN,
+        }
+    }
+
+    pub(crate) fn median(&self) -> f64 {
+        self.at(0.5)
+    }
+
+    /// A quarter of the rounds lies below the first, a quarter above the second.
+    pub(crate) fn quartiles(&self) -> (f64, f64) {
+        (self.at(0.25), self.at(0.75))
+    }
+
+    pub(crate) fn rounds(&self) -> usize {
+        self.0.len()
+    }
+
+    fn scatters(&self) -> bool {
+        let (low, high) = self.quartiles();
+        (high - low) > 2.0 * SCATTER * self.median().abs()
+    }
+
+    /// Every value changed alike.
+    pub(crate) fn map(&self, change: impl Fn(f64) -> f64) -> Samples {
+        Samples(self.0.iter().map(|&value| change(value)).collect())
+    }
+
+    /// Values that somebody else measured.
+    pub(crate) fn of(values: Vec<f64>) -> Samples {
+        Samples(values)
+    }
+}
+
+/// One round of one side: does the work and says what it measured.
+pub(crate) type Side<'a> = Box<dyn FnMut() -> f64 + 'a>;
+
+/// Rounds of every side in turn, after one for each that does not count. Every round begins with
+/// another side. More rounds are made while the first side scatters.
+pub(crate) fn take_turns(effort: Effort, mut sides: Vec<Side<'_>>) -> Vec<Samples> {
+    let mut samples = vec![Samples::default(); sides.len()];
+    for side in &mut sides {
+        side();
+    }
+    for repeat in 0..=effort.repeats {
+        if repeat > 0 && !samples.first().is_some_and(Samples::scatters) {
+            break;
+        }
+        for round in 0..effort.rounds {
+            for turn in 0..sides.len() {
+                let at = (round + turn) % sides.len();
+                let value = sides[at]();
+                samples[at].0.push(value);
+            }
+        }
+    }
+    samples
+}

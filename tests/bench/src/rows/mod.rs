@@ -1,0 +1,62 @@
+//! The chapters. A new one is a file with a `run` and a line in the table.
+
+mod copies;
+mod device_memory;
+mod host_memory;
+pub(crate) mod instructions;
+mod python;
+mod queries;
+mod startup;
+mod threads;
+mod utilisation;
+
+use crate::bench::Bench;
+
+/// Rows about one subject.
+pub(crate) struct Chapter {
+    pub(crate) title: &'static str,
+    /// Measures and adds the rows that are asked for. Device 0 is set on the calling thread.
+    pub(crate) run: fn(&mut Bench<'_>),
+}
+
+/// What a run measures, in this order.
+pub(crate) const TIMED: [Chapter; 8] = [
+    Chapter {
+        title: "Device memory",
+        run: device_memory::run,
+    },
+    Chapter {
+        title: "Two threads",
+        run: threads::run,
+    },
+    Chapter {
+        title: "Host memory",
+        run: host_memory::run,
+    },
+    Chapter {
+        title: "Copies",
+        run: copies::run,
+    },
+    Chapter {
+        title: "Questions about addresses",
+        run: queries::run,
+    },
+    Chapter {
+        title: "Use of the memory",
+        run: utilisation::run,
+    },
+    Chapter {
+        title: "Start",
+        run: startup::run,
+    },
+    Chapter {
+        title: "Python",
+        run: python::run,
+    },
+];
+
+/// What a run counts with `--instructions`.
+pub(crate) const COUNTED: [Chapter; 1] = [Chapter {
+    title: "Instructions",
+    run: instructions::run,
+}];
