@@ -204,11 +204,11 @@ fn own() -> Vec<Case> {
             host_write(h, &[7; 1000]);
             t.free_host(h);
         }),
-        case("x.host.va_flag", Setup::device0(), |t| va_flag(t, 0)),
+        case("x.host.va_flag", Setup::device0(), |t| va_flag(t, true)),
         case(
             "x.host.va_flag_on_products_without_it",
             Setup::device0().profile("310P"),
-            |t| va_flag(t, ERROR_PARAM),
+            |t| va_flag(t, false),
         ),
         case("x.host.huge_request", Setup::device0(), |t| {
             let mut h = SENTINEL;
@@ -228,19 +228,20 @@ fn own() -> Vec<Case> {
     ]
 }
 
-/// Host memory with one address on both sides: code 0 where the product has
-/// it, else this code.
-fn va_flag(t: &T, want: i64) {
+/// Host memory with one address on both sides, where the product has it; an
+/// error elsewhere, whose code the contract leaves open.
+fn va_flag(t: &T, has_it: bool) {
     let mut attrs = [attribute(ACL_RT_MEM_ATTR_VA_FLAG, 1)];
     let mut cfg = config(&mut attrs);
     let mut h = SENTINEL;
     let code = aclrtMallocHostWithCfg(&raw mut h, 4096, &raw mut cfg);
-    if want == 0 {
+    if has_it {
         t.ok(code, "VA flag");
         host_write(h, &[7; 4096]);
         t.free_host(h);
     } else {
-        t.fails(code, want, "VA flag");
+        t.check(code != 0, "the VA flag was accepted");
+        t.pending_text("the refusal");
         t.eq(h, SENTINEL, "output");
     }
 }

@@ -141,9 +141,7 @@ fn lines() -> Vec<Case> {
             |t| {
                 let mut batch = Batch::to_device(t, 1);
                 batch.maxs[0] = 32;
-                let (code, _) = batch.run();
-                t.ret(code);
-                batch.nothing_moved(t);
+                batch.refused(t, UNTOUCHED);
             },
         ),
         case("memory.memcpy_batch.h2d_ok", Setup::device0(), |t| {
@@ -198,6 +196,7 @@ fn lines() -> Vec<Case> {
                 1,
                 &raw mut fail,
             ));
+            t.eq(fail, UNTOUCHED, "failIndex");
             batch.nothing_moved(t);
         }),
         case(
@@ -224,6 +223,7 @@ fn lines() -> Vec<Case> {
                 1,
                 &raw mut fail,
             ));
+            t.eq(fail, UNTOUCHED, "failIndex");
             batch.nothing_moved(t);
         }),
         case("memory.memcpy_batch.same_side", Setup::device0(), |t| {
@@ -242,9 +242,7 @@ fn lines() -> Vec<Case> {
             Setup::device0().profile("310P"),
             |t| {
                 let mut batch = Batch::to_device(t, 2);
-                let (code, _) = batch.run();
-                t.ret(code);
-                batch.nothing_moved(t);
+                batch.refused(t, UNTOUCHED);
             },
         ),
         case("memory.memcpy_batch_v2.null_sizes", Setup::device0(), |t| {

@@ -355,6 +355,8 @@ fn other_functions() -> Vec<Case> {
                 takes(t, with_cfg, 4096, policy, (0, 4096));
                 let policy = ACL_MEM_TYPE_HIGH_BAND_WIDTH | ACL_MEM_MALLOC_NORMAL_ONLY;
                 takes(t, with_cfg, 4 * MIB, policy, (0, 4 * MIB));
+                let policy = ACL_MEM_TYPE_LOW_BAND_WIDTH | ACL_MEM_MALLOC_HUGE_ONLY;
+                takes(t, with_cfg, 4096, policy, (HUGE_PAGE, 0));
             },
         ),
         case(

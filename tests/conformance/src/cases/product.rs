@@ -159,8 +159,16 @@ fn smallest() -> Vec<Case> {
         case("x.product.IPV350_basics", ipv350(), |t| {
             start_ipv350(t);
             walk_through(t);
-            has_tail(t);
             no_giant_pages(t);
+            // Without a question for the range, the copies tell what is owned.
+            for (malloc, owned) in [(aclrtMalloc as Malloc, 96), (aclrtMallocAlign32, 64)] {
+                let p = t.block(malloc, 33, ACL_MEM_MALLOC_NORMAL_ONLY);
+                t.usable(p, owned);
+                let beyond = vec![0; owned + 1];
+                let kind = ACL_MEMCPY_HOST_TO_DEVICE;
+                let code = aclrtMemcpy(p, owned + 1, src(&beyond), owned + 1, kind);
+                t.eq(i64::from(code), ERROR_PARAM, "one byte more");
+            }
         }),
         case("x.product.IPV350_band_policies", ipv350(), |t| {
             start_ipv350(t);
