@@ -29,6 +29,9 @@ HEADS = {
     "acl.himpi": "The memory of the second media family.",
 }
 
+# Lines no longer than the project's Python has them.
+WIDTH = 120
+
 # Any number: the module takes what has __index__.
 NUMBER = "SupportsIndex"
 SHORT = {
@@ -93,11 +96,10 @@ def function(row):
     elif parameters:
         parameters.append("/")
     head = f"def {short}({', '.join(parameters)}) -> {result(row)}:"
-    if len(head) > 110:
-        head = f"def {short}(\n    {', '.join(parameters)},\n) -> {result(row)}:".replace(", /,", ", /")
-        if max(map(len, head.splitlines())) > 110:
-            head = f"def {short}(\n" + "".join(f"    {item},\n" for item in parameters) + f") -> {result(row)}:"
-            head = head.replace("    /,\n", "    /,\n")
+    if len(head) > WIDTH:
+        head = f"def {short}(\n    {', '.join(parameters)}\n) -> {result(row)}:"
+    if max(map(len, head.splitlines())) > WIDTH:
+        head = f"def {short}(\n" + "".join(f"    {item},\n" for item in parameters) + f") -> {result(row)}:"
     lines = documentation(row["name"]).splitlines()
     text = f'"""{lines[0]}"""' if len(lines) == 1 else '"""' + "\n".join(lines) + '\n"""'
     return f"{head}\n{textwrap.indent(text, '    ')}\n"

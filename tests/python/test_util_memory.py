@@ -69,7 +69,7 @@ def test_ptr_to_bytes_of_nothing():
     with raises(ValueError):
         acl.util.ptr_to_bytes(4096, -1)
     with raises(MemoryError):
-        acl.util.ptr_to_bytes(acl.util.bytes_to_ptr(PAYLOAD), 2**62)
+        acl.util.ptr_to_bytes(acl.util.bytes_to_ptr(PAYLOAD), 2**62)  # the echo vouches for any address
     with raises(TypeError):
         acl.util.ptr_to_bytes(None, 1)
 

@@ -31,7 +31,7 @@ pub(crate) fn bytes_to_ptr(data: &Bound<'_, PyAny>) -> PyResult<usize> {
 
 /// bytes_out = ptr_to_bytes(ptr, size): a copy of size bytes of readable memory.
 ///
-/// Device memory that the host cannot read is a ValueError.
+/// What the host cannot read (null, device memory, released memory) is a ValueError.
 #[pyfunction]
 #[pyo3(signature = (ptr, size, /))]
 pub(crate) fn ptr_to_bytes(py: Python<'_>, ptr: Word, size: Word) -> PyResult<Bound<'_, PyBytes>> {

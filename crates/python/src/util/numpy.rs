@@ -97,7 +97,7 @@ impl Lender {
 /// output = ptr_to_numpy(ptr, shape, type): a writable array on memory that it does not own.
 ///
 /// Deprecated. shape is a tuple; type is NumPy's number of a numeric type (2 uint8, 11 float32 ...).
-/// Device memory that the host cannot read is a ValueError.
+/// What the host cannot read (null, device memory, released memory) is a ValueError.
 #[pyfunction]
 #[pyo3(signature = (ptr, shape, r#type, /))]
 pub(crate) fn ptr_to_numpy<'py>(

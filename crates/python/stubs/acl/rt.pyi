@@ -13,9 +13,7 @@ def allocator_destroy_desc(allocatorDesc: SupportsIndex, /) -> int:
 def allocator_register(stream: SupportsIndex, allocatorDesc: SupportsIndex, /) -> int:
     """ret = allocator_register(stream, allocatorDesc): use it for an explicit stream."""
 
-def allocator_set_alloc_advise_func_to_desc(
-    allocatorDesc: SupportsIndex, func: Callable[..., object], /
-) -> int:
+def allocator_set_alloc_advise_func_to_desc(allocatorDesc: SupportsIndex, func: Callable[..., object], /) -> int:
     """ret = allocator_set_alloc_advise_func_to_desc(allocatorDesc, func): func(allocator, size, addr) gives a block."""
 
 def allocator_set_alloc_func_to_desc(allocatorDesc: SupportsIndex, func: Callable[..., object], /) -> int:
@@ -24,9 +22,7 @@ def allocator_set_alloc_func_to_desc(allocatorDesc: SupportsIndex, func: Callabl
 def allocator_set_free_func_to_desc(allocatorDesc: SupportsIndex, func: Callable[..., object], /) -> int:
     """ret = allocator_set_free_func_to_desc(allocatorDesc, func): func(allocator, block)."""
 
-def allocator_set_get_addr_from_block_func_to_desc(
-    allocatorDesc: SupportsIndex, func: Callable[..., object], /
-) -> int:
+def allocator_set_get_addr_from_block_func_to_desc(allocatorDesc: SupportsIndex, func: Callable[..., object], /) -> int:
     """ret = allocator_set_get_addr_from_block_func_to_desc(allocatorDesc, func): func(block) gives its address."""
 
 def allocator_set_obj_to_desc(allocatorDesc: SupportsIndex, allocator: SupportsIndex, /) -> int:
@@ -52,9 +48,7 @@ def binary_load_from_file(bin_path: str, options: list[dict[str, Any]], /) -> tu
 def binary_unload(bin_handle: SupportsIndex, /) -> int:
     """ret = binary_unload(bin_handle)"""
 
-def cmo_async(
-    src: SupportsIndex, size: SupportsIndex, cmo_type: SupportsIndex, stream: SupportsIndex, /
-) -> int:
+def cmo_async(src: SupportsIndex, size: SupportsIndex, cmo_type: SupportsIndex, stream: SupportsIndex, /) -> int:
     """ret = cmo_async(src, size, cmo_type, stream): queue a cache operation; 0 prefetches."""
 
 def create_binary(data: SupportsIndex, data_len: SupportsIndex, /) -> int:
@@ -227,9 +221,7 @@ def get_logic_dev_id_by_user_dev_id(user_dev_id: SupportsIndex, /) -> tuple[int,
 def get_mem_info(attr: SupportsIndex, /) -> tuple[int, int, int]:
     """free, total, ret = get_mem_info(attr): bytes of a kind of memory of the current device."""
 
-def get_mem_uce_info(
-    device_id: SupportsIndex, array_size: SupportsIndex, /
-) -> tuple[list[dict[str, Any]], int]:
+def get_mem_uce_info(device_id: SupportsIndex, array_size: SupportsIndex, /) -> tuple[list[dict[str, Any]], int]:
     """mem_uce_info, ret = get_mem_uce_info(device_id, array_size): ranges with uncorrectable errors,
     a list of {"addr", "len", "reserved"}.
     """
@@ -246,9 +238,7 @@ def get_op_execute_timeout() -> tuple[int, int]:
 def get_op_timeout_interval() -> tuple[int, int]:
     """interval, ret = get_op_timeout_interval(): the step of the limit in microseconds."""
 
-def get_overflow_status(
-    output_addr: SupportsIndex, output_size: SupportsIndex, stream: SupportsIndex, /
-) -> int:
+def get_overflow_status(output_addr: SupportsIndex, output_size: SupportsIndex, stream: SupportsIndex, /) -> int:
     """ret = get_overflow_status(output_addr, output_size, stream): queue a write of the status to device memory."""
 
 def get_phy_dev_id_by_logic_dev_id(logic_dev_id: SupportsIndex, /) -> tuple[int, int]:
@@ -263,9 +253,7 @@ def get_res_in_current_thread(type: SupportsIndex, /) -> tuple[int, int]:
 def get_run_mode() -> tuple[int, int]:
     """run_mode, ret = get_run_mode(): 0 on the device's side, 1 on the host's."""
 
-def get_stream_attribute(
-    stream: SupportsIndex, stm_attr_type: SupportsIndex, /
-) -> tuple[dict[str, Any], int]:
+def get_stream_attribute(stream: SupportsIndex, stm_attr_type: SupportsIndex, /) -> tuple[dict[str, Any], int]:
     """value, ret = get_stream_attribute(stream, stm_attr_type): a dictionary with the setter's key."""
 
 def get_stream_available_num() -> tuple[int, int]:
@@ -359,11 +347,7 @@ def kernel_args_init_by_user_mem(
     """ret = kernel_args_init_by_user_mem(func_handle, args_handle, user_host_mem, actual_args_size)"""
 
 def kernel_args_para_update(
-    args_handle: SupportsIndex,
-    param_handle: SupportsIndex,
-    param: SupportsIndex,
-    param_size: SupportsIndex,
-    /,
+    args_handle: SupportsIndex, param_handle: SupportsIndex, param: SupportsIndex, param_size: SupportsIndex, /
 ) -> int:
     """ret = kernel_args_para_update(args_handle, param_handle, param, param_size): change a value."""
 
@@ -429,9 +413,7 @@ def malloc_align32(size: SupportsIndex, policy: SupportsIndex, /) -> tuple[int, 
 def malloc_cached(size: SupportsIndex, policy: SupportsIndex, /) -> tuple[int, int]:
     """dev_ptr, ret = malloc_cached(size, policy): as malloc; cacheable and coherent, no flush needed."""
 
-def malloc_for_task_scheduler(
-    size: SupportsIndex, policy: SupportsIndex, cfg: dict[str, Any], /
-) -> tuple[int, int]:
+def malloc_for_task_scheduler(size: SupportsIndex, policy: SupportsIndex, cfg: dict[str, Any], /) -> tuple[int, int]:
     """dev_ptr, ret = malloc_for_task_scheduler(size, policy, cfg): memory for the task scheduler."""
 
 def malloc_host(size: SupportsIndex, /) -> tuple[int, int]:
@@ -460,12 +442,7 @@ def malloc_with_cfg(size: SupportsIndex, policy: SupportsIndex, cfg: dict[str, A
     """
 
 def map_mem(
-    vir_ptr: SupportsIndex,
-    size: SupportsIndex,
-    offset: SupportsIndex,
-    handle: SupportsIndex,
-    flags: SupportsIndex,
-    /,
+    vir_ptr: SupportsIndex, size: SupportsIndex, offset: SupportsIndex, handle: SupportsIndex, flags: SupportsIndex, /
 ) -> int:
     """ret = map_mem(vir_ptr, size, offset, handle, flags): offset and flags are 0."""
 
@@ -483,9 +460,7 @@ def mem_flush(dev_ptr: SupportsIndex, size: SupportsIndex, /) -> int:
 def mem_get_allocation_granularity(prop: dict[str, Any], option: SupportsIndex, /) -> tuple[int, int]:
     """granularity, ret = mem_get_allocation_granularity(prop, option): bytes; 0 minimum, 1 recommended."""
 
-def mem_import_from_shareable_handle(
-    shareable_handle: SupportsIndex, device_id: SupportsIndex, /
-) -> tuple[int, int]:
+def mem_import_from_shareable_handle(shareable_handle: SupportsIndex, device_id: SupportsIndex, /) -> tuple[int, int]:
     """handle, ret = mem_import_from_shareable_handle(shareable_handle, device_id): free_physical releases it."""
 
 def mem_invalidate(dev_ptr: SupportsIndex, size: SupportsIndex, /) -> int:
@@ -498,12 +473,7 @@ def mem_uce_repair(device_id: SupportsIndex, mem_uce_info: list[dict[str, Any]],
     """ret = mem_uce_repair(device_id, mem_uce_info): a list as get_mem_uce_info gives it."""
 
 def memcpy(
-    dst: SupportsIndex,
-    dest_max: SupportsIndex,
-    src: SupportsIndex,
-    count: SupportsIndex,
-    kind: SupportsIndex,
-    /,
+    dst: SupportsIndex, dest_max: SupportsIndex, src: SupportsIndex, count: SupportsIndex, kind: SupportsIndex, /
 ) -> int:
     """ret = memcpy(dst, dest_max, src, count, kind): copy now. The addresses decide the direction.
 
@@ -563,9 +533,7 @@ def memcpy_async_with_condition(
 def memcpy_async_with_desc(desc: SupportsIndex, kind: SupportsIndex, stream: SupportsIndex, /) -> int:
     """ret = memcpy_async_with_desc(desc, kind, stream): queue a described copy."""
 
-def memset(
-    dev_ptr: SupportsIndex, max_count: SupportsIndex, value: SupportsIndex, count: SupportsIndex, /
-) -> int:
+def memset(dev_ptr: SupportsIndex, max_count: SupportsIndex, value: SupportsIndex, count: SupportsIndex, /) -> int:
     """ret = memset(dev_ptr, max_count, value, count): fill now, with the low byte of value."""
 
 def memset_async(
@@ -581,9 +549,7 @@ def memset_async(
 def notify_batch_reset(notifies: list[int], /) -> int:
     """ret = notify_batch_reset(notifies): a list of handles."""
 
-def notify_get_export_key(
-    notify: SupportsIndex, len: SupportsIndex, flags: SupportsIndex, /
-) -> tuple[str, int]:
+def notify_get_export_key(notify: SupportsIndex, len: SupportsIndex, flags: SupportsIndex, /) -> tuple[str, int]:
     """key, ret = notify_get_export_key(notify, len, flags): len is at least 65; flag 2 checks no process ids."""
 
 def notify_import_by_key(key: str, flags: SupportsIndex, /) -> tuple[int, int]:
@@ -710,9 +676,7 @@ def set_op_execute_timeout_v2(timeout: SupportsIndex, /) -> tuple[int, int]:
 def set_op_wait_timeout(timeout: SupportsIndex, /) -> int:
     """ret = set_op_wait_timeout(timeout): seconds, 0 never; for the process."""
 
-def set_stream_attribute(
-    stream: SupportsIndex, stm_attr_type: SupportsIndex, value: dict[str, Any], /
-) -> int:
+def set_stream_attribute(stream: SupportsIndex, stm_attr_type: SupportsIndex, value: dict[str, Any], /) -> int:
     """ret = set_stream_attribute(stream, stm_attr_type, value): value holds the key of the type:
     failureMode (1), overflowSwitch (2), userCustomTag (3), else reserved (a list).
     """
@@ -780,14 +744,10 @@ def unuse_stream_res_in_current_thread(stream: SupportsIndex, /) -> int:
 def use_stream_res_in_current_thread(stream: SupportsIndex, /) -> int:
     """ret = use_stream_res_in_current_thread(stream): make its limits count."""
 
-def value_wait(
-    dev_addr: SupportsIndex, value: SupportsIndex, flag: SupportsIndex, stream: SupportsIndex, /
-) -> int:
+def value_wait(dev_addr: SupportsIndex, value: SupportsIndex, flag: SupportsIndex, stream: SupportsIndex, /) -> int:
     """ret = value_wait(dev_addr, value, flag, stream): the stream waits for 8 bytes: 0 >=, 1 ==, 2 and, 3 nor."""
 
-def value_write(
-    dev_addr: SupportsIndex, value: SupportsIndex, flag: SupportsIndex, stream: SupportsIndex, /
-) -> int:
+def value_write(dev_addr: SupportsIndex, value: SupportsIndex, flag: SupportsIndex, stream: SupportsIndex, /) -> int:
     """ret = value_write(dev_addr, value, flag, stream): queue a write of 8 bytes."""
 
 def wait_and_reset_notify(notify: SupportsIndex, stream: SupportsIndex, timeout: SupportsIndex, /) -> int:

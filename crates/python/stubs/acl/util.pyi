@@ -29,14 +29,14 @@ def numpy_to_ptr(data: NDArray[Any], /) -> int:
 def ptr_to_bytes(ptr: SupportsIndex, size: SupportsIndex, /) -> bytes:
     """bytes_out = ptr_to_bytes(ptr, size): a copy of size bytes of readable memory.
 
-    Device memory that the host cannot read is a ValueError.
+    What the host cannot read (null, device memory, released memory) is a ValueError.
     """
 
 def ptr_to_numpy(ptr: SupportsIndex, shape: tuple[int, ...], type: SupportsIndex, /) -> NDArray[Any]:
     """output = ptr_to_numpy(ptr, shape, type): a writable array on memory that it does not own.
 
     Deprecated. shape is a tuple; type is NumPy's number of a numeric type (2 uint8, 11 float32 ...).
-    Device memory that the host cannot read is a ValueError.
+    What the host cannot read (null, device memory, released memory) is a ValueError.
     """
 
 def start_thread(thr_func: Callable[..., object], args_list: object, /) -> tuple[int, int]:
