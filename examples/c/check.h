@@ -29,12 +29,12 @@
 
 static inline void check_code(int code, int expected, const char *call, const char *file, int line)
 {
-    const char *text;
+    /* Reading takes the pending text away, also that of an expected refusal. */
+    const char *text = code != ACL_SUCCESS ? aclGetRecentErrMsg() : NULL;
 
     if (code == expected) {
         return;
     }
-    text = aclGetRecentErrMsg();
     fprintf(stderr, "%s:%d: %s returned %d, expected %d\n%s\n", file, line, call, code, expected,
             text != NULL ? text : "(no text)");
     exit(EXIT_FAILURE);

@@ -27,6 +27,26 @@ static void tell(const char *what, const char *format, ...)
     putchar('\n');
 }
 
+/* Prints a long text in lines of a width that can be read. */
+static void tell_wrapped(const char *text)
+{
+    const int width = 92;
+    int column = 0;
+
+    while (*text != '\0') {
+        int length = (int)strcspn(text, " \n");
+
+        if (column > 0 && column + 1 + length > width) {
+            column = 0;
+            putchar('\n');
+        }
+        column += printf("%s%.*s", column == 0 ? "    " : " ", length, text);
+        text += length;
+        text += strspn(text, " \n");
+    }
+    putchar('\n');
+}
+
 static size_t free_bytes(aclrtMemAttr attribute)
 {
     size_t free_now = 0, total = 0;
@@ -143,31 +163,38 @@ static void out_of_memory(void)
     text = aclGetRecentErrMsg();
     printf("\nOut of memory: %lu bytes asked of a device that has %lu\n", (unsigned long)(total + GIB),
            (unsigned long)total);
-    tell("code", "%d", code);
+    tell("code", "%d, and the text:", code);
     REQUIRE(code == ACL_ERROR_RT_MEMORY_ALLOCATION && text != NULL);
-    printf("%s\n", text);
+    tell_wrapped(text);
     REQUIRE(block == NULL && free_bytes(ACL_HBM_MEM) == free_before);
 }
 
-/* A number of the library's statistics, which are JSON. */
+/* A number of the library's statistics: JSON, with the totals outermost. */
 static long statistic(const char *json, const char *name)
 {
     char key[64];
-    const char *found;
+    int depth = 0;
 
     snprintf(key, sizeof key, "\"%s\":", name);
-    found = strstr(json, key);
-    REQUIRE(found != NULL);
-    return strtol(found + strlen(key), NULL, 10);
+    for (; *json != '\0'; json++) {
+        depth += (*json == '{') - (*json == '}');
+        if (depth == 1 && strncmp(json, key, strlen(key)) == 0) {
+            return strtol(json + strlen(key), NULL, 10);
+        }
+    }
+    fprintf(stderr, "the statistics lack %s\n", name);
+    exit(EXIT_FAILURE);
 }
 
 static void what_happened(void)
 {
-    char json[4096];
+    char *json;
     size_t needed = 0;
     long leaked;
 
-    OK(cannery_stats(json, sizeof json, &needed));
+    OK(cannery_stats(NULL, 0, &needed));
+    json = host_bytes(needed);
+    OK(cannery_stats(json, needed, &needed));
     leaked = statistic(json, "live_blocks");
     printf("\nWhat happened\n");
     tell("allocations", "%ld, freed %ld, refused %ld", statistic(json, "allocations"),
@@ -178,7 +205,8 @@ static void what_happened(void)
     } else {
         tell("leaks", "%ld blocks, %ld bytes", leaked, statistic(json, "live_bytes"));
     }
-    REQUIRE(leaked == 0);
+    REQUIRE(leaked == 0 && statistic(json, "allocations") == statistic(json, "frees"));
+    free(json);
 }
 
 int main(void)

@@ -30,7 +30,7 @@ struct AclError : std::runtime_error {
     static std::string describe(const char *call, int failure) {
         const char *text = aclGetRecentErrMsg();
         std::ostringstream out;
-        out << call << " returned " << failure << "\n" << (text != nullptr ? text : "(no text)");
+        out << call << " returned " << failure << ": " << (text != nullptr ? text : "(no text)");
         return out.str();
     }
 
@@ -118,6 +118,24 @@ void tell(const char *what, const Parts &...parts) {
     (std::cout << ... << parts) << '\n';
 }
 
+// Prints a long text in lines of a width that can be read.
+void tell_wrapped(const std::string &text) {
+    constexpr std::size_t width = 92;
+    std::istringstream words(text);
+    std::string word;
+    std::size_t column = 0;
+    while (words >> word) {
+        if (column > 0 && column + 1 + word.size() > width) {
+            std::cout << '\n';
+            column = 0;
+        }
+        const std::string gap = column == 0 ? "    " : " ";
+        std::cout << gap << word;
+        column += gap.size() + word.size();
+    }
+    std::cout << '\n';
+}
+
 void round_trip() {
     const auto sent = random_bytes(MiB);
     std::vector<unsigned char> received(MiB);
@@ -173,24 +191,31 @@ void out_of_memory() {
         } catch (const AclError &error) {
             require(error.code == ACL_ERROR_RT_MEMORY_ALLOCATION, "the refusal is 207001");
             require(!blocks.empty(), "something fits");
-            std::cout << "\nOut of memory after " << blocks.size() << " blocks of a seventh of the device\n"
-                      << error.what() << '\n';
+            std::cout << "\nOut of memory after " << blocks.size() << " blocks of a seventh of the device\n";
+            tell_wrapped(error.what());
         }
     }
     check(aclrtGetMemInfo(ACL_HBM_MEM, &free_after, &total), "aclrtGetMemInfo");
     require(free_before == free_after, "all memory is back");
 }
 
+// A number of the library's statistics: JSON, with the totals outermost.
 long statistic(const std::string &json, const std::string &name) {
     const std::string key = "\"" + name + "\":";
-    const auto place = json.find(key);
-    require(place != std::string::npos, "the statistics have the number");
-    return std::strtol(json.c_str() + place + key.size(), nullptr, 10);
+    int depth = 0;
+    for (std::size_t i = 0; i < json.size(); i++) {
+        depth += (json[i] == '{') - (json[i] == '}');
+        if (depth == 1 && json.compare(i, key.size(), key) == 0) {
+            return std::strtol(json.c_str() + i + key.size(), nullptr, 10);
+        }
+    }
+    throw std::logic_error("the statistics lack " + name);
 }
 
 void what_happened() {
-    std::vector<char> text(4096);
     std::size_t needed = 0;
+    check(cannery_stats(nullptr, 0, &needed), "cannery_stats");
+    std::vector<char> text(needed);
     check(cannery_stats(text.data(), text.size(), &needed), "cannery_stats");
     const std::string json(text.data());
     const long leaked = statistic(json, "live_blocks");
@@ -199,7 +224,7 @@ void what_happened() {
          statistic(json, "failed_allocations"));
     tell("peak", statistic(json, "peak_bytes") / static_cast<long>(MiB), " MiB");
     tell("leaks", leaked == 0 ? std::string("none") : std::to_string(leaked) + " blocks");
-    require(leaked == 0, "no block is left");
+    require(leaked == 0 && statistic(json, "allocations") == statistic(json, "frees"), "no block is left");
 }
 
 }  // namespace

@@ -6,6 +6,7 @@ import ctypes
 import json
 import os
 import sys
+import textwrap
 
 import acl
 
@@ -26,8 +27,10 @@ ACL_DEVICE = 0
 
 def check(code, expected=ACL_SUCCESS):
     """Ends the program unless a call returned what was expected."""
+    # Reading takes the pending text away, also that of an expected refusal.
+    text = acl.get_recent_err_msg() if code != ACL_SUCCESS else None
     if code != expected:
-        raise SystemExit(f"code {code}, expected {expected}: {acl.get_recent_err_msg()}")
+        raise SystemExit(f"code {code}, expected {expected}: {text}")
 
 
 def good(answer):
@@ -118,8 +121,8 @@ def out_of_memory():
     check(code)
     block, code = acl.rt.malloc_cached(total + GIB, ACL_MEM_MALLOC_HUGE_FIRST)
     print(f"\nOut of memory: {total + GIB} bytes asked of a device that has {total}")
-    tell("code", code)
-    print(acl.get_recent_err_msg())
+    tell("code", f"{code}, and the text:")
+    print(textwrap.fill(acl.get_recent_err_msg(), 96, initial_indent=" " * 4, subsequent_indent=" " * 4))
     require(code == ACL_ERROR_RT_MEMORY_ALLOCATION and block == 0, "refused")
     require(free_bytes(ACL_HBM_MEM) == free, "a failed call changes nothing")
 
@@ -127,16 +130,17 @@ def out_of_memory():
 def what_happened():
     """The library's own count."""
     library = ctypes.CDLL("libascendcl.so")
-    buffer = ctypes.create_string_buffer(4096)
     needed = ctypes.c_size_t()
-    check(library.cannery_stats(buffer, ctypes.c_size_t(len(buffer)), ctypes.byref(needed)))
+    check(library.cannery_stats(None, ctypes.c_size_t(0), ctypes.byref(needed)))
+    buffer = ctypes.create_string_buffer(needed.value)
+    check(library.cannery_stats(buffer, needed, ctypes.byref(needed)))
     stats = json.loads(buffer.value)
     print("\nWhat happened")
     refused = stats["failed_allocations"]
     tell("allocations", f"{stats['allocations']}, freed {stats['frees']}, refused {refused}")
     tell("peak", f"{stats['peak_bytes'] // 1024} KiB")
     tell("leaks", "none" if stats["live_blocks"] == 0 else f"{stats['live_blocks']} blocks")
-    require(stats["live_blocks"] == 0, "no block is left")
+    require(stats["live_blocks"] == 0 and stats["allocations"] == stats["frees"], "no block is left")
 
 
 def main():

@@ -161,7 +161,7 @@ pub(crate) struct SettingOptions {
     #[arg(long, value_name = "auto|strict|off")]
     pin: Option<String>,
 
-    /// Order of queued work: fifo, eager, lazy or random:SEED
+    /// Order of queued work; fifo is the one of this release
     /// (CANNERY_SCHEDULE)
     #[arg(long, value_name = "S")]
     schedule: Option<String>,
@@ -171,7 +171,7 @@ pub(crate) struct SettingOptions {
     #[arg(long, value_name = "V")]
     api_version: Option<String>,
 
-    /// Limits, such as registration=4G,lock=64K (CANNERY_LIMITS)
+    /// Limits, such as lock=64K,media=1G (CANNERY_LIMITS)
     #[arg(long, value_name = "K=V,..")]
     limits: Option<String>,
 

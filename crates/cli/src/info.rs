@@ -75,10 +75,12 @@ fn device_rows(report: &Report) -> Vec<(String, String)> {
             "visible devices".to_owned(),
             fact(report, "visible_devices"),
         ),
-        ("schedule".to_owned(), fact(report, "schedule")),
         ("pinned memory".to_owned(), fact(report, "pin")),
         ("lock limit".to_owned(), lock_limit(report)),
     ];
+    if let Some(schedule) = report.text("schedule") {
+        rows.push(("schedule".to_owned(), schedule));
+    }
     if let Some(window) = report.json().get("window") {
         rows.push(("address window".to_owned(), window_text(window)));
     }
@@ -93,12 +95,11 @@ fn mode(report: &Report) -> String {
     }
 }
 
-/// The limit on locked memory; all ones is how the system spells "no limit".
+/// The limit on locked memory; null is how the library spells "no limit".
 fn lock_limit(report: &Report) -> String {
-    match report.number("lock_limit_bytes") {
-        Some(u64::MAX) => "unlimited".to_owned(),
-        Some(bytes) => size::readable(bytes),
-        None => fact(report, "lock_limit_bytes"),
+    match report.json().get("lock_limit_bytes") {
+        Some(Value::Null) => "unlimited".to_owned(),
+        _ => report.size("lock_limit_bytes"),
     }
 }
 

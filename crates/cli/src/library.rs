@@ -21,23 +21,31 @@ type RecentTextFunction = unsafe extern "C" fn() -> *const c_char;
 /// Room for a report, in bytes; the library says when it needs more.
 const FIRST_SIZE: usize = 64 * 1024;
 
-/// Prints the library's report (JSON) on standard output.
+/// Prints the library's report (JSON) on standard output; a refusal goes there
+/// too, as standard error also carries what the library logs.
 ///
 /// # Errors
 ///
 /// The library cannot be loaded, or refuses: then its own text.
 pub(crate) fn print_report() -> Result<(), Error> {
+    let answer = load_and_ask();
+    let mut out = io::stdout().lock();
+    match &answer {
+        Ok(report) => out.write_all(report)?,
+        Err(error) => write!(out, "{error}")?,
+    }
+    out.flush()?;
+    answer.map(drop)
+}
+
+fn load_and_ask() -> Result<Vec<u8>, Error> {
     let prefix = Prefix::of_this_tool()?;
     let path = prefix.library();
     // SAFETY: loading runs the library's initialisers. It is this toolkit's own
     // library, and this process has one thread and no other work.
     let library = unsafe { Library::new(&path) }
         .map_err(|cause| Error::refusal(format!("cannot load {}: {cause}", path.display())))?;
-    let report = report(&library)?;
-    let mut out = io::stdout().lock();
-    out.write_all(&report)?;
-    out.write_all(b"\n")?;
-    Ok(out.flush()?)
+    report(&library)
 }
 
 fn report(library: &Library) -> Result<Vec<u8>, Error> {
@@ -87,5 +95,38 @@ fn recent_text(library: &Library) -> Option<String> {
     }
     // SAFETY: not NULL, so a terminated string, see above.
     let text = unsafe { CStr::from_ptr(text) };
-    Some(text.to_string_lossy().into_owned())
+    Some(undecorated(&text.to_string_lossy()).to_owned())
+}
+
+/// A text of the library without the codes and the function name around it,
+/// which serve programs: `[EH0001] cannery_info: THE TEXT [NAME 100000]`.
+fn undecorated(text: &str) -> &str {
+    let text = text.trim();
+    let text = match text.split_once("] cannery_info: ") {
+        Some((code, rest)) if code.starts_with('[') => rest,
+        _ => text,
+    };
+    match text.rsplit_once(" [ACL_") {
+        Some((rest, code)) if code.ends_with(']') => rest,
+        _ => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::undecorated;
+
+    #[test]
+    fn only_the_decoration_goes() {
+        for (text, plain) in [
+            (
+                "[EH0001] cannery_info: A=b: no [x] [ACL_ERROR_INVALID_PARAM 100000]",
+                "A=b: no [x]",
+            ),
+            ("A=b: no", "A=b: no"),
+            ("[x] stays [y]", "[x] stays [y]"),
+        ] {
+            assert_eq!(undecorated(text), plain);
+        }
+    }
 }

@@ -56,10 +56,13 @@ fn ask(variables: &[(String, OsString)]) -> Result<Report, Error> {
         .stdin(Stdio::null())
         .output()
         .map_err(|cause| Error::io(format!("cannot run {}", tool.display()), &cause))?;
-    let said = String::from_utf8_lossy(&output.stderr);
     if !output.status.success() {
-        // The child's complaint carries our prefix already.
-        let text = said.trim().strip_prefix("cannery: ").unwrap_or(said.trim());
+        let refusal = String::from_utf8_lossy(&output.stdout);
+        let said = String::from_utf8_lossy(&output.stderr);
+        let text = [refusal.trim(), said.trim()]
+            .into_iter()
+            .find(|text| !text.is_empty())
+            .unwrap_or_default();
         return Err(Error::refusal(match (output.status.signal(), text) {
             (Some(signal), text) => {
                 format!(
