@@ -33,7 +33,9 @@ pub(crate) fn answer(
     call: impl FnOnce() -> Result<()>,
 ) -> aclError {
     let guarded = || catch_unwind(AssertUnwindSafe(call));
-    let result = if products == cannery_runtime::profile::ALL_PRODUCTS {
+    let result = if products == cannery_runtime::profile::ALL_PRODUCTS
+        || cannery_runtime::product_has(products)
+    {
         guarded()
     } else {
         cannery_runtime::calling(api, products, guarded)

@@ -78,6 +78,7 @@ pub mod buffers {
 }
 
 pub use log::app_log;
+pub use process::product_has;
 pub use thread::calling;
 
 pub use settings::{BadSetting, Mode, Settings, Source, Used, profile};

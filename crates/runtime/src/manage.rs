@@ -265,7 +265,9 @@ pub fn set_current_context(handle: u64) -> Result<()> {
 /// # Errors
 /// 107002 without one.
 pub fn current_context() -> Result<u64> {
-    let Here { context, runtime } = here()?;
+    let Here {
+        context, runtime, ..
+    } = here()?;
     runtime
         .contexts
         .handle_of(context)
@@ -385,14 +387,16 @@ pub fn synchronize() -> Result<()> {
 /// # Errors
 /// 107000 for 0 and for values below -1, 107002 without a context.
 pub fn synchronize_with_timeout(timeout: i32) -> Result<()> {
-    if timeout == 0 || timeout < -1 {
-        let expected = "-1 (for ever) or a number of milliseconds above 0";
-        return Err(Error::front_value(
+    let expected = "-1 (for ever) or a number of milliseconds above 0";
+    match timeout {
+        // Two layers find the two kinds of bad values.
+        0 => Err(Error::rt_value("timeout", timeout, expected)),
+        ..-1 => Err(Error::front_value(
             abi::ACL_ERROR_RT_PARAM_INVALID,
             "timeout",
             timeout,
             expected,
-        ));
+        )),
+        _ => synchronize(),
     }
-    synchronize()
 }

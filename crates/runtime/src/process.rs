@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicI32, AtomicPtr, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI32, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, Ordering};
 
 use crate::context::{Context, Contexts};
 use crate::device::Device;
@@ -14,7 +14,7 @@ use crate::memory::store::Store;
 use crate::os::{canary, host};
 use crate::settings::profile::ALL_PRODUCTS;
 use crate::settings::{Mode, Settings};
-use crate::thread;
+use crate::thread::{self, Caller};
 use crate::visible::BadList;
 use crate::window::Window;
 
@@ -38,6 +38,8 @@ pub(crate) struct Runtime {
     pub(crate) media_used: AtomicU64,
 }
 
+/// Bit of the running product in the function masks; 0 before the start.
+static PRODUCT: AtomicU8 = AtomicU8::new(0);
 static CURRENT: AtomicPtr<Runtime> = AtomicPtr::new(std::ptr::null_mut());
 static EPOCH: AtomicU32 = AtomicU32::new(0);
 /// Process id of whoever is starting the runtime; 0: nobody. A lock that a forked child can see
@@ -49,6 +51,10 @@ static STARTING: AtomicI32 = AtomicI32::new(0);
 pub(crate) struct Here {
     pub(crate) runtime: &'static Runtime,
     pub(crate) context: &'static Context,
+    /// The arena of the thread.
+    pub(crate) arena: usize,
+    /// Whether the last allocation of the thread failed.
+    pub(crate) has_failed: bool,
 }
 
 impl Here {
@@ -74,6 +80,13 @@ fn published() -> Option<&'static Runtime> {
 #[inline]
 pub(crate) fn running() -> Option<&'static Runtime> {
     published().filter(|runtime| canary::epoch() == runtime.epoch)
+}
+
+/// Whether the running product is known to have a function of this mask. False before the start.
+#[inline]
+#[must_use]
+pub fn product_has(products: u8) -> bool {
+    PRODUCT.load(Ordering::Relaxed) & products != 0
 }
 
 /// Whether this process was forked from one that had started the runtime, and has none of its own.
@@ -183,6 +196,7 @@ fn start_locked(file: &BTreeMap<String, String>) -> Result<&'static Runtime> {
         settings,
     }));
     crate::log::info(format_args!("{}", runtime.banner()));
+    PRODUCT.store(runtime.settings.profile.mask(), Ordering::Release);
     CURRENT.store(std::ptr::from_ref(runtime).cast_mut(), Ordering::Release);
     canary::set(epoch);
     Ok(runtime)
@@ -191,11 +205,48 @@ fn start_locked(file: &BTreeMap<String, String>) -> Result<&'static Runtime> {
 /// The runtime and the thread's context.
 #[inline]
 pub(crate) fn here() -> Result<Here> {
-    let runtime = current()?;
-    match thread::bound(runtime.epoch) {
-        Some(context) => Ok(Here { runtime, context }),
-        None => runtime.bind_default(),
+    let Some(runtime) = running() else {
+        return here_slowly();
+    };
+    let caller = thread::caller(runtime.epoch);
+    match caller.context {
+        Some(context)
+            if caller.products == ALL_PRODUCTS
+                || runtime.settings.profile.is_in(caller.products) =>
+        {
+            let Caller {
+                arena, has_failed, ..
+            } = caller;
+            Ok(Here {
+                runtime,
+                context,
+                arena: arena as usize,
+                has_failed,
+            })
+        }
+        _ => here_slowly(),
     }
+}
+
+#[cold]
+fn here_slowly() -> Result<Here> {
+    let runtime = current()?;
+    let Caller {
+        context,
+        arena,
+        has_failed,
+        ..
+    } = thread::caller(runtime.epoch);
+    let context = match context {
+        Some(context) => context,
+        None => runtime.bind_default()?,
+    };
+    Ok(Here {
+        runtime,
+        context,
+        arena: arena as usize,
+        has_failed,
+    })
 }
 
 /// Index of the device that the thread is bound to, for argument checks that come before the
@@ -244,16 +295,12 @@ impl Runtime {
     }
 
     #[cold]
-    fn bind_default(&'static self) -> Result<Here> {
+    fn bind_default(&'static self) -> Result<&'static Context> {
         let device = self.default_device.load(Ordering::Acquire);
         if device < 0 || thread::lost_binding(self.epoch) {
             return Err(no_context(self));
         }
-        let context = self.bind_implicitly(device)?;
-        Ok(Here {
-            runtime: self,
-            context,
-        })
+        self.bind_implicitly(device)
     }
 
     /// One line that names what was chosen.

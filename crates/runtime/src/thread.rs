@@ -45,14 +45,50 @@ thread_local! {
     };
 }
 
+/// What a call finds out about its thread in one look.
+#[derive(Clone, Copy)]
+pub(crate) struct Caller {
+    /// The context bound in this epoch, if it is still alive.
+    pub(crate) context: Option<&'static Context>,
+    /// Products that have the function being called.
+    pub(crate) products: u8,
+    /// The arena of the thread.
+    pub(crate) arena: u32,
+    /// Whether the last allocation of the thread failed.
+    pub(crate) has_failed: bool,
+}
+
+/// Looks at the calling thread.
+#[inline]
+pub(crate) fn caller(epoch: u32) -> Caller {
+    STATE.with(|state| {
+        let context = state.context.get().filter(|context| {
+            state.epoch.get() == epoch && context.is_alive(state.generation.get())
+        });
+        let arena = match state.arena.get() {
+            UNASSIGNED => assign(state),
+            number => number,
+        };
+        Caller {
+            context,
+            products: state.products.get(),
+            arena,
+            has_failed: state.failed.get() != 0,
+        }
+    })
+}
+
 /// The context bound to this thread in `epoch`, if it is still alive.
 #[inline]
 pub(crate) fn bound(epoch: u32) -> Option<&'static Context> {
-    STATE.with(|state| {
-        let context = state.context.get()?;
-        let alive = state.epoch.get() == epoch && context.is_alive(state.generation.get());
-        alive.then_some(context)
-    })
+    caller(epoch).context
+}
+
+#[cold]
+fn assign(state: &ThreadState) -> u32 {
+    let number = NEXT_ARENA.fetch_add(1, Ordering::Relaxed) % ARENAS as u32;
+    state.arena.set(number);
+    number
 }
 
 /// Whether a context was bound in `epoch` that is gone now.
@@ -76,11 +112,7 @@ pub(crate) fn bind(epoch: u32, context: Option<(&'static Context, u64)>) {
 #[inline]
 pub(crate) fn arena() -> usize {
     STATE.with(|state| match state.arena.get() {
-        UNASSIGNED => {
-            let number = NEXT_ARENA.fetch_add(1, Ordering::Relaxed) % ARENAS as u32;
-            state.arena.set(number);
-            number as usize
-        }
+        UNASSIGNED => assign(state) as usize,
         number => number as usize,
     })
 }

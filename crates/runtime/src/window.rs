@@ -95,11 +95,12 @@ impl Window {
     pub(crate) fn open(settings: &Settings) -> Result<Window> {
         let memory = MemoryPlan::new(settings);
         let devices = u64::from(settings.devices);
-        let least = (memory.capacity + memory.capacity / 4 + 2 * GIB).next_power_of_two();
+        let roomy = (memory.capacity + memory.capacity / 4 + 2 * GIB).next_power_of_two();
+        let least = memory.capacity.next_multiple_of(GIB).next_power_of_two();
         let stride = if host::overcommit_mode() == 2 {
-            least
+            roomy
         } else {
-            STRIDE.max(least)
+            STRIDE.max(roomy)
         };
         let alias_needed = settings.mode == Mode::Ep;
 
@@ -210,7 +211,9 @@ impl Window {
             huge,
             ..
         } = self.memory;
-        let grain = if bytes >= 8 * GIB { GIB } else { 2 << 20 };
+        // Whole GiB where there is room, so that giant pages are aligned.
+        let roomy = bytes >= 8 * GIB && bytes - capacity >= 2 * GIB;
+        let grain = if roomy { GIB } else { 2 << 20 };
         // In proportion, but never less than what each part holds.
         let share = (u128::from(bytes) * u128::from(normal) / u128::from(capacity)) as u64;
         let least = if normal == 0 {

@@ -3,9 +3,7 @@
 use core::sync::atomic::Ordering::Relaxed;
 
 use super::class::{CLASSES, class_units, span_slices};
-use super::table::{
-    OBJECTS_PER_SLICE, Owner, SpanTable, free_word, is_live, pack_object, unpack_object,
-};
+use super::table::{Owner, SpanTable, free_word, is_live, pack_object, unpack_object};
 
 /// A block that [`Bins::free`] released, as it stood under the lock.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -76,7 +74,7 @@ impl Bins {
             .object(span, index)
             .store(pack_object(size, requested, owner), Relaxed);
         if record.free.load(Relaxed) == 0
-            && record.carved.load(Relaxed) == capacity(record.slices.load(Relaxed), units)
+            && record.carved.load(Relaxed) == record.capacity.load(Relaxed)
         {
             self.unlink(table, span, class);
         }
@@ -103,8 +101,7 @@ impl Bins {
         }
         let free = record.free.load(Relaxed);
         let units = record.units.load(Relaxed);
-        let was_full = free == 0
-            && record.carved.load(Relaxed) == capacity(record.slices.load(Relaxed), units);
+        let was_full = free == 0 && record.carved.load(Relaxed) == record.capacity.load(Relaxed);
         object.store(free_word(free), Relaxed);
         record.free.store(index + 1, Relaxed);
         let used = record.used.load(Relaxed) - 1;
@@ -178,9 +175,4 @@ impl Bins {
             table.record(after).prev.store(prev, Relaxed);
         }
     }
-}
-
-#[inline]
-fn capacity(slices: u32, units: u32) -> u32 {
-    slices * OBJECTS_PER_SLICE as u32 / units
 }

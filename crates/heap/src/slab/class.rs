@@ -40,8 +40,17 @@ pub fn class_units(class: usize) -> u32 {
 #[inline]
 #[must_use]
 pub fn span_slices(class: usize) -> u32 {
-    if class_units(class) <= 128 { 1 } else { 4 }
+    match class_units(class) {
+        0..=128 => 1,
+        129..=256 => 2,
+        _ => 4,
+    }
 }
+
+/// Blocks of at least so many units have few neighbours: their words fit the record of the span.
+pub(super) const INLINE_UNITS: u32 = 64;
+/// Words in the record of a span.
+pub(super) const INLINE_WORDS: usize = 16;
 
 #[cfg(test)]
 mod tests {
@@ -59,6 +68,17 @@ mod tests {
             assert!(class_units(class) * 8 <= units * 9 + 8, "waste of {units}");
         }
         assert_eq!(class_units(CLASSES - 1), MAX_SMALL_UNITS);
+    }
+
+    #[test]
+    fn words_of_large_classes_fit_the_record() {
+        for class in 0..CLASSES {
+            let blocks = span_slices(class) * 1024 / class_units(class);
+            assert!(blocks >= 8);
+            if class_units(class) >= INLINE_UNITS {
+                assert!(blocks as usize <= INLINE_WORDS, "class {class}");
+            }
+        }
     }
 
     #[test]

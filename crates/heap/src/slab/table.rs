@@ -3,7 +3,7 @@
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use core::sync::atomic::{AtomicU32, AtomicU64};
 
-use super::class::UNIT;
+use super::class::{INLINE_UNITS, INLINE_WORDS, UNIT};
 
 /// Object words of a slice: one for each unit that could start a block.
 pub const OBJECTS_PER_SLICE: usize = 1024;
@@ -80,7 +80,7 @@ pub struct LargeInfo {
 /// Record of a span or a large block, kept at the index of its first slice.
 ///
 /// All zero means "nothing here", so fresh pages are a valid table.
-#[repr(C, align(64))]
+#[repr(C, align(128))]
 #[derive(Debug, Default)]
 pub struct SpanRecord {
     /// Kind in bits 0 and 1, family 8..16, module 16..24, page kind 24..26.
@@ -89,6 +89,8 @@ pub struct SpanRecord {
     size: AtomicU64,
     requested: AtomicU64,
     pub(super) units: AtomicU32,
+    /// Blocks that fit the span.
+    pub(super) capacity: AtomicU32,
     /// Ceiling of 2^31 / units, so that a division is a multiplication.
     magic: AtomicU32,
     pub(super) bins: AtomicU32,
@@ -102,6 +104,9 @@ pub struct SpanRecord {
     pub(super) prev: AtomicU32,
     /// Number of the caller's, see [`SpanTable::set_note`].
     note: AtomicU32,
+    /// Object words of a span of few blocks. They lie beside the rest, so that a lookup touches two
+    /// neighbouring lines and no page of its own.
+    words: [AtomicU32; INLINE_WORDS],
 }
 
 /// The arrays of one region. Cheap to copy; the storage belongs to the caller.
@@ -157,9 +162,73 @@ impl<'a> SpanTable<'a> {
         &self.records[first as usize]
     }
 
+    /// The word of a block, if the index is within reach.
+    #[inline]
+    fn word(
+        &self,
+        record: &'a SpanRecord,
+        span: u32,
+        units: u32,
+        index: u32,
+    ) -> Option<&'a AtomicU32> {
+        if units >= INLINE_UNITS {
+            record.words.get(index as usize)
+        } else {
+            self.objects
+                .get(span as usize * OBJECTS_PER_SLICE + index as usize)
+        }
+    }
+
     #[inline]
     pub(super) fn object(&self, span: u32, index: u32) -> &'a AtomicU32 {
-        &self.objects[span as usize * OBJECTS_PER_SLICE + index as usize]
+        let record = self.record(span);
+        if record.units.load(Relaxed) >= INLINE_UNITS {
+            &record.words[index as usize]
+        } else {
+            &self.objects[span as usize * OBJECTS_PER_SLICE + index as usize]
+        }
+    }
+
+    /// The live block that begins at `offset` exactly: where it lives and its family. For releases,
+    /// which need no more.
+    #[inline]
+    #[must_use]
+    pub fn find_start(&self, offset: u64) -> Option<(Place, u8)> {
+        let slice = offset >> self.shift;
+        let first = self
+            .map
+            .get(usize::try_from(slice).ok()?)?
+            .load(Relaxed)
+            .checked_sub(1)?;
+        let record = self.records.get(first as usize)?;
+        let tag = record.tag.load(Acquire);
+        let within = offset.checked_sub(u64::from(first) << self.shift)?;
+        match tag & KIND {
+            SMALL => {
+                let units = record.units.load(Relaxed);
+                let unit = within / UNIT;
+                let index = ((unit * u64::from(record.magic.load(Relaxed))) >> 31) as u32;
+                if u64::from(index) * u64::from(units) * UNIT != within {
+                    return None;
+                }
+                let word = self.word(record, first, units, index)?.load(Relaxed);
+                let bins = record.bins.load(Relaxed);
+                let place = Place::Small {
+                    span: first,
+                    index,
+                    bins,
+                };
+                is_live(word).then_some((place, (word >> 27 & 0xf) as u8))
+            }
+            LARGE if within == 0 => {
+                let place = Place::Large {
+                    first,
+                    slices: record.slices.load(Relaxed),
+                };
+                Some((place, (tag >> 8 & 0xff) as u8))
+            }
+            _ => None,
+        }
     }
 
     /// The live block that holds the byte at `offset`, if any. Lock-free; the cost does not
@@ -196,12 +265,11 @@ impl<'a> SpanTable<'a> {
     }
 
     #[inline]
-    fn find_small(&self, record: &SpanRecord, span: u32, within: u64) -> Option<Found> {
+    fn find_small(&self, record: &'a SpanRecord, span: u32, within: u64) -> Option<Found> {
         let units = record.units.load(Relaxed);
         let unit = within / UNIT;
         let index = ((unit * u64::from(record.magic.load(Relaxed))) >> 31) as u32;
-        let at = span as usize * OBJECTS_PER_SLICE + index as usize;
-        let word = self.objects.get(at)?.load(Relaxed);
+        let word = self.word(record, span, units, index)?.load(Relaxed);
         if word & LIVE == 0 {
             return None;
         }
@@ -282,6 +350,8 @@ impl<'a> SpanTable<'a> {
         let record = self.record(first);
         record.slices.store(slices, Relaxed);
         record.units.store(units, Relaxed);
+        let capacity = slices * OBJECTS_PER_SLICE as u32 / units;
+        record.capacity.store(capacity, Relaxed);
         record.magic.store((1u32 << 31).div_ceil(units), Relaxed);
         record.bins.store(bins, Relaxed);
         record.free.store(0, Relaxed);

@@ -10,7 +10,7 @@ pub(crate) const HUGE: usize = 1;
 /// Longest run of slices that is kept for reuse.
 const LONGEST: usize = 32;
 /// Runs of one length that are kept.
-const DEPTH: usize = 4;
+const DEPTH: usize = 16;
 
 /// Recently freed runs of slices, by length. Last in, first out: the warm one is reused.
 pub(crate) struct RunCache {

@@ -68,9 +68,10 @@ pub unsafe fn memcpy_batch(
         return Ok(());
     }
     let items = check_front(batch, sizes)?;
-    *fail = NO_ITEM;
-    check_runs(&items, batch.count)?;
+    check_runs(&items, batch.count).inspect_err(|_| *fail = NO_ITEM)?;
+    // On products that lack it, the place stays as it was.
     let here = here()?;
+    *fail = NO_ITEM;
     let ready = resolve(&here, &items, fail)?;
     for (to, from, bytes) in ready {
         // SAFETY: `resolve` checked device ranges; host ranges per contract.

@@ -2,7 +2,7 @@
 
 use cannery_observe::{Event, Family, emit};
 
-use super::locate;
+use super::{locate, store};
 use crate::error::{Error, Result};
 use crate::process::{Runtime, current, here};
 
@@ -31,11 +31,22 @@ pub fn free_with_sync(address: u64) -> Result<()> {
     release(here()?.runtime, address)
 }
 
+/// Families that aclrtFree takes.
+const PLAIN: u16 = store::families(&[
+    Family::Malloc,
+    Family::Cached,
+    Family::Align32,
+    Family::WithCfg,
+    Family::TaskScheduler,
+]);
+
 #[inline]
 fn release(runtime: &'static Runtime, address: u64) -> Result<()> {
-    let plain = |family: Family| !family.is_host() && !family.is_media();
-    let block = locate::exact(runtime, "devPtr", address, plain)?;
-    match block.store.free(address, block.found.place) {
+    let device = runtime
+        .window
+        .device_of(address)
+        .and_then(|index| runtime.devices.get(index));
+    match device.and_then(|device| device.store()?.release(address, PLAIN)) {
         Some(released) => {
             emit(|| Event::Free {
                 address,
@@ -43,7 +54,16 @@ fn release(runtime: &'static Runtime, address: u64) -> Result<()> {
             });
             Ok(())
         }
-        None => Err(freed_meanwhile("devPtr", address)),
+        None => Err(refused(runtime, address)),
+    }
+}
+
+#[cold]
+fn refused(runtime: &Runtime, address: u64) -> Error {
+    let plain = |family: Family| PLAIN >> family as u16 & 1 == 1;
+    match locate::exact(runtime, "devPtr", address, plain) {
+        Ok(_) => freed_meanwhile("devPtr", address),
+        Err(error) => error,
     }
 }
 

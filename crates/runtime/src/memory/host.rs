@@ -8,7 +8,7 @@ use cannery_observe::{Event, Family, PageKind, emit};
 
 use super::config::{self, APP_MODULE, Attribute};
 use super::pins::{Pinned, Pins};
-use super::store::{Refusal, Request, Store, charge_of};
+use super::store::{self, Refusal, Released, Request, Store, charge_of};
 use super::{free, guard, locate, malloc};
 use crate::error::{Error, Fault, Result, show_bytes};
 use crate::os::{self, map};
@@ -159,7 +159,7 @@ fn place(here: &Here, size: u64, family: Family, module: u8) -> Result<u64> {
     if here.runtime.is_rc() {
         charge_device(here, &mut request)?;
     }
-    match store.alloc(&request) {
+    match store.alloc(here.arena, &request) {
         Ok(address) => {
             emit(|| Event::Alloc {
                 address,
@@ -248,22 +248,43 @@ pub fn free_host_with_sync(address: u64) -> Result<()> {
     release(here()?.runtime, address)
 }
 
+/// Families that aclrtFreeHost takes.
+const HOST: u16 = store::families(&[Family::Host, Family::HostWithCfg]);
+
+#[inline]
 fn release(runtime: &'static Runtime, address: u64) -> Result<()> {
-    let block = locate::exact(runtime, "hostPtr", address, Family::is_host)?;
-    let Some(released) = block.store.free(address, block.found.place) else {
-        return Err(free::freed_meanwhile("hostPtr", address));
-    };
-    if runtime.is_rc() {
-        let device = runtime.devices.get(usize::from(block.found.owner.module));
-        if let Some(store) = device.and_then(|device| device.store()) {
-            store.release_foreign(charge_of(PageKind::Normal, block.found.size));
+    match runtime
+        .host
+        .get()
+        .and_then(|host| host.store.release(address, HOST))
+    {
+        Some(released) => {
+            if runtime.is_rc() {
+                credit_device(runtime, released);
+            }
+            emit(|| Event::Free {
+                address,
+                family: released.family,
+            });
+            Ok(())
         }
+        None => Err(not_released(runtime, address)),
     }
-    emit(|| Event::Free {
-        address,
-        family: released.family,
-    });
-    Ok(())
+}
+
+fn credit_device(runtime: &Runtime, released: Released) {
+    let device = runtime.devices.get(usize::from(released.module));
+    if let Some(store) = device.and_then(|device| device.store()) {
+        store.release_foreign(released.charge);
+    }
+}
+
+#[cold]
+fn not_released(runtime: &Runtime, address: u64) -> Error {
+    match locate::exact(runtime, "hostPtr", address, Family::is_host) {
+        Ok(_) => free::freed_meanwhile("hostPtr", address),
+        Err(error) => error,
+    }
 }
 
 /// How pinning stands, for reports: mode, limit, locked bytes, bytes that could not be locked.

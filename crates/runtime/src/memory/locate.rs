@@ -73,7 +73,7 @@ pub(crate) fn range(
     if let Some(index) = runtime.window.device_of(address) {
         let store = runtime.devices.get(index).and_then(|device| device.store());
         if let Some((start, found)) = store.and_then(|store| store.find(address))
-            && address - start + bytes <= found.size
+            && bytes <= found.size - (address - start)
         {
             let at = address.wrapping_add(runtime.window.distance());
             return Ok(Spot {
@@ -102,7 +102,7 @@ fn bad_range(runtime: &Runtime, param: &'static str, address: u64, bytes: u64) -
         return Error::address(param, address, unknown_text(runtime, address));
     };
     let (start, size) = (block.start, block.found.size);
-    let over = address - start + bytes - size;
+    let over = bytes - (size - (address - start));
     Error::address(
         param,
         address,

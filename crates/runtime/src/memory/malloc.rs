@@ -230,14 +230,14 @@ fn place(call: &Call, here: &Here, size: u64, policy: i32, module: u8) -> Result
         module,
     };
     let store = here.store()?;
-    let mut result = store.alloc(&request);
+    let mut result = store.alloc(here.arena, &request);
     if pages.or_normal && result.is_err() {
         request.pages = PageKind::Normal;
-        result = store.alloc(&request);
+        result = store.alloc(here.arena, &request);
     }
     match result {
         Ok(address) => {
-            if thread::recovered(size) {
+            if here.has_failed && thread::recovered(size) {
                 store.count_recovery();
             }
             emit(|| Event::Alloc {

@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use cannery_observe::{Event, Family, PageKind, emit};
 
 use super::config::APP_MODULE;
-use super::store::{Refusal, Request, charge_of};
+use super::store::{Refusal, Request, charge_of, families};
 use super::{free, locate, malloc};
 use crate::error::{Error, Result, show_bytes};
 use crate::process::{current, here};
@@ -98,7 +98,7 @@ pub fn malloc(out: Option<&mut u64>, size: u64, generation: Generation) -> Resul
         .into());
     }
     let store = here.store()?;
-    match store.alloc(&request) {
+    match store.alloc(here.arena, &request) {
         Ok(address) => {
             emit(|| Event::Alloc {
                 address,
@@ -157,12 +157,22 @@ pub fn free(address: u64, generation: Generation) -> Result<()> {
     }
     let runtime = current()?;
     check_product(runtime.settings.profile, family.freed_by())?;
-    let block = locate::exact(runtime, param, address, |other| other == family)?;
-    let charge = charge_of(PageKind::Huge, block.found.size);
-    if block.store.free(address, block.found.place).is_none() {
-        return Err(free::freed_meanwhile(param, address));
-    }
-    runtime.media_used.fetch_sub(charge, Ordering::AcqRel);
+    let device = runtime
+        .window
+        .device_of(address)
+        .and_then(|index| runtime.devices.get(index));
+    let mask = families(&[family]);
+    let Some(released) = device.and_then(|device| device.store()?.release(address, mask)) else {
+        return Err(
+            match locate::exact(runtime, param, address, |other| other == family) {
+                Ok(_) => free::freed_meanwhile(param, address),
+                Err(error) => error,
+            },
+        );
+    };
+    runtime
+        .media_used
+        .fetch_sub(released.charge, Ordering::AcqRel);
     emit(|| Event::Free { address, family });
     Ok(())
 }

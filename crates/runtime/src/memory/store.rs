@@ -12,6 +12,7 @@ use cannery_observe::{Counters, Family, PageKind};
 
 use super::arena::{Arena, HUGE, NORMAL};
 use super::pins::Pins;
+use crate::os::lock::{QuickGuard, QuickLock};
 use crate::os::map::{self, Access, zeroed_array};
 use crate::thread::{self, ARENAS};
 use crate::window::{DevicePlan, MemoryPlan};
@@ -53,6 +54,19 @@ pub(crate) enum Refusal {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Released {
     pub(crate) family: Family,
+    pub(crate) module: u8,
+    /// Bytes that it was charged.
+    pub(crate) charge: u64,
+}
+
+/// Families as a mask, for [`Store::release`].
+pub(crate) const fn families(list: &[Family]) -> u16 {
+    let (mut mask, mut i) = (0, 0);
+    while i < list.len() {
+        mask |= 1 << list[i] as u16;
+        i += 1;
+    }
+    mask
 }
 
 /// Addresses of one pool and what is known about them.
@@ -127,10 +141,6 @@ struct Central {
     batch: [u64; 2],
 }
 
-/// Keeps neighbouring locks on cache lines of their own.
-#[repr(align(128))]
-struct Padded<T>(T);
-
 /// Free and total bytes of the pools, read in one moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Usage {
@@ -147,7 +157,7 @@ pub(crate) struct Usage {
 /// See the module.
 pub(crate) struct Store {
     regions: [Region; 2],
-    arenas: Box<[Padded<Mutex<Arena>>]>,
+    arenas: Box<[QuickLock<Arena>]>,
     /// Bit i: arena i was used.
     active: AtomicU32,
     back: Mutex<[RangeHeap; 2]>,
@@ -204,7 +214,7 @@ impl Store {
         Store {
             regions,
             arenas: (0..ARENAS as u32)
-                .map(|n| Padded(Mutex::new(Arena::new(n))))
+                .map(|n| QuickLock::new(Arena::new(n)))
                 .collect(),
             active: AtomicU32::new(0),
             back: Mutex::new(heaps),
@@ -237,31 +247,30 @@ impl Store {
     }
 
     #[inline]
-    fn arena(&self, number: usize) -> MutexGuard<'_, Arena> {
+    fn arena(&self, number: usize) -> QuickGuard<'_, Arena> {
         if self.active.load(Ordering::Relaxed) >> number & 1 == 0 {
             self.active.fetch_or(1 << number, Ordering::AcqRel);
         }
-        lock(&self.arenas[number].0)
+        self.arenas[number].lock()
     }
 
     /// All arenas that were ever used, locked in ascending order.
-    fn all_arenas(&self) -> Vec<MutexGuard<'_, Arena>> {
+    fn all_arenas(&self) -> Vec<QuickGuard<'_, Arena>> {
         // An arena that becomes active meanwhile starts without credit and takes it from the
         // central count, which the callers hold or read afterwards.
         let active = self.active.load(Ordering::Acquire);
         (0..ARENAS)
             .filter(|n| active >> n & 1 == 1)
-            .map(|n| lock(&self.arenas[n].0))
+            .map(|n| self.arenas[n].lock())
             .collect()
     }
 
     /// Makes a block. Contents are whatever was there.
     #[inline]
-    pub(crate) fn alloc(&self, request: &Request) -> Result<u64, Refusal> {
+    pub(crate) fn alloc(&self, number: usize, request: &Request) -> Result<u64, Refusal> {
         if request.room > LARGEST {
             return Err(Refusal::Memory);
         }
-        let number = thread::arena();
         if request.pages == PageKind::Normal
             && request.room <= u64::from(slab::MAX_SMALL_UNITS) * slab::UNIT
         {
@@ -368,7 +377,7 @@ impl Store {
         number: usize,
         pool: usize,
         charge: u64,
-    ) -> Result<MutexGuard<'_, Arena>, Refusal> {
+    ) -> Result<QuickGuard<'_, Arena>, Refusal> {
         let mut arena = self.arena(number);
         if arena.credit[pool] >= charge {
             arena.credit[pool] -= charge;
@@ -380,11 +389,11 @@ impl Store {
     #[cold]
     fn draw<'a>(
         &'a self,
-        mut arena: MutexGuard<'a, Arena>,
+        mut arena: QuickGuard<'a, Arena>,
         number: usize,
         pool: usize,
         charge: u64,
-    ) -> Result<MutexGuard<'a, Arena>, Refusal> {
+    ) -> Result<QuickGuard<'a, Arena>, Refusal> {
         {
             let mut central = lock(&self.central);
             let need = charge - arena.credit[pool];
@@ -497,9 +506,24 @@ impl Store {
         }
     }
 
-    /// Releases the block at `place`. `None`: it is not live (any more).
+    /// Releases the block that begins at `address`, if its family is in the mask `families`.
+    /// `None`: there is no such block; why is for the caller to find out.
     #[inline]
-    pub(crate) fn free(&self, address: u64, place: Place) -> Option<Released> {
+    pub(crate) fn release(&self, address: u64, families: u16) -> Option<Released> {
+        let region = &self.regions[usize::from(address >= self.regions[HUGE].base)];
+        let offset = address.wrapping_sub(region.base);
+        if offset >= region.bytes {
+            return None;
+        }
+        let (place, family) = region.table.find_start(offset)?;
+        if families >> family & 1 == 0 {
+            return None;
+        }
+        self.free(address, place)
+    }
+
+    #[inline]
+    fn free(&self, address: u64, place: Place) -> Option<Released> {
         let pool = usize::from(address >= self.regions[HUGE].base);
         let table = &self.regions[pool].table;
         match place {
@@ -516,7 +540,11 @@ impl Store {
                     self.now_idle(&mut arena);
                 }
                 self.settle(&mut arena, NORMAL);
-                Some(Released { family })
+                Some(Released {
+                    family,
+                    module: freed.owner.module,
+                    charge,
+                })
             }
             Place::Large { first, .. } => {
                 let info = table.retract(first)?;
@@ -532,7 +560,11 @@ impl Store {
                     arena.credit[pool] += charge;
                     self.settle(&mut arena, pool);
                 }
-                Some(Released { family })
+                Some(Released {
+                    family,
+                    module: info.owner.module,
+                    charge,
+                })
             }
         }
     }
@@ -673,7 +705,7 @@ impl Store {
         let mut more = false;
         let active = self.active.load(Ordering::Acquire);
         for number in (0..ARENAS).filter(|n| active >> n & 1 == 1) {
-            let mut arena = lock(&self.arenas[number].0);
+            let mut arena = self.arenas[number].lock();
             if !arena.holds_idle {
                 continue;
             }

@@ -8,6 +8,7 @@
 pub(crate) mod canary;
 pub(crate) mod copy;
 pub(crate) mod host;
+pub(crate) mod lock;
 pub(crate) mod map;
 pub(crate) mod thread;
 

@@ -320,6 +320,12 @@ pub fn products_with(function: &str) -> String {
 }
 
 impl Profile {
+    /// This product as a mask.
+    #[must_use]
+    pub fn mask(&self) -> u8 {
+        1 << self.bit
+    }
+
     /// Whether a product mask includes this product.
     #[inline]
     #[must_use]
