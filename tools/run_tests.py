@@ -3,7 +3,7 @@
 
 A suite is a command and a reader of its output. To add one, add a line to
 SUITES. Everything a suite prints goes to target/test-logs/NAME.log; when it
-fails, the end of that log is shown. The last line of all is
+fails, what matters of that log is shown. The last line of all is
 `N passed, N failed`. The exit code is 0 only when nothing failed and every
 suite ran at least one test. Needs only the standard library.
 """
@@ -23,7 +23,11 @@ TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
 PREFIX = Path(os.environ.get("CANNERY_PREFIX", TARGET / "prefix"))
 LOGS = TARGET / "test-logs"
 VENV = ROOT / ".venv" / "bin"
-TAIL_LINES = 60
+# What is shown of the log of a suite that failed.
+FAILURE = re.compile(r"\bFAILED\b|^error|panicked at|^E  ")
+FOLLOWING_LINES = 6
+TAIL_LINES = 20
+SHOWN_LINES = 120
 
 
 @dataclass
@@ -163,11 +167,23 @@ def wait(suite, out, environment):
         raise
 
 
-def show_end(log):
-    """Shows the last lines of a log."""
+def show_failure(log):
+    """Shows the lines of a log that name a failure, with what follows each, and
+    its last lines."""
     lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
-    for line in lines[-TAIL_LINES:]:
-        print(f"  | {line}")
+    end = max(len(lines) - TAIL_LINES, 0)
+    shown = set(range(end, len(lines)))
+    for number, line in enumerate(lines[:end]):
+        if FAILURE.search(line):
+            shown.update(range(number, min(number + FOLLOWING_LINES, end)))
+        if len(shown) > SHOWN_LINES:
+            break
+    last = -1
+    for number in sorted(shown):
+        if number != last + 1:
+            print("  | ...")
+        print(f"  | {lines[number]}")
+        last = number
 
 
 def row(name, passed, failed, skipped, seconds):
@@ -198,7 +214,7 @@ def main():
         count, seconds, log = run(suite)
         print(row(suite.name, count.passed, count.failed, count.skipped, f"{seconds:.0f}"), flush=True)
         if count.failed:
-            show_end(log)
+            show_failure(log)
             print(f"  whole output: {os.path.relpath(log)}", flush=True)
         total.passed += count.passed
         total.failed += count.failed

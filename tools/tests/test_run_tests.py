@@ -82,3 +82,13 @@ def test_a_missing_command_has_failed():
 def test_checks_without_a_count_are_one_test():
     assert outcome("true", run_tests.exit_status) == Count(1, 0)
     assert outcome("false", run_tests.exit_status) == Count(0, 1)
+
+
+def test_a_failure_is_shown_wherever_it_stands(tmp_path, capsys):
+    log = tmp_path / "long.log"
+    log.write_text("\n".join([*["fine"] * 500, "test a::b ... FAILED", "the reason", *["fine"] * 500]))
+    run_tests.show_failure(log)
+    shown = capsys.readouterr().out
+    assert "a::b ... FAILED" in shown
+    assert "the reason" in shown
+    assert len(shown.splitlines()) < 60
