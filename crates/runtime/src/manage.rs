@@ -391,7 +391,7 @@ pub fn synchronize_with_timeout(timeout: i32) -> Result<()> {
     match timeout {
         // Two layers find the two kinds of bad values.
         0 => Err(Error::rt_value("timeout", timeout, expected)),
-        ..-1 => Err(Error::front_value(
+        ..=-2 => Err(Error::front_value(
             abi::ACL_ERROR_RT_PARAM_INVALID,
             "timeout",
             timeout,

@@ -56,26 +56,23 @@ impl Bins {
         let record = table.record(span);
         let units = record.units.load(Relaxed);
         let free = record.free.load(Relaxed);
-        let index = match free.checked_sub(1) {
-            Some(index) => {
-                record
-                    .free
-                    .store(table.object(span, index).load(Relaxed), Relaxed);
-                index
-            }
-            None => {
-                let carved = record.carved.load(Relaxed);
-                record.carved.store(carved + 1, Relaxed);
-                carved
-            }
+        let carved = record.carved.load(Relaxed);
+        let word = pack_object(size, requested, owner);
+        let (index, next, carved) = if free == 0 {
+            table
+                .object(record, span, units, carved)
+                .store(word, Relaxed);
+            record.carved.store(carved + 1, Relaxed);
+            (carved, 0, carved + 1)
+        } else {
+            let object = table.object(record, span, units, free - 1);
+            let next = object.load(Relaxed);
+            object.store(word, Relaxed);
+            record.free.store(next, Relaxed);
+            (free - 1, next, carved)
         };
         record.used.store(record.used.load(Relaxed) + 1, Relaxed);
-        table
-            .object(span, index)
-            .store(pack_object(size, requested, owner), Relaxed);
-        if record.free.load(Relaxed) == 0
-            && record.carved.load(Relaxed) == record.capacity.load(Relaxed)
-        {
+        if next == 0 && carved == record.capacity.load(Relaxed) {
             self.unlink(table, span, class);
         }
         Some((u64::from(span) << table.shift()) + u64::from(index) * u64::from(units) * super::UNIT)
@@ -93,14 +90,13 @@ impl Bins {
     #[inline]
     pub fn free(&mut self, table: &SpanTable<'_>, span: u32, index: u32) -> Option<Freed> {
         let record = table.record(span);
-        let object = table.object(span, index);
+        let units = record.units.load(Relaxed);
+        let object = table.object(record, span, units, index);
         let word = object.load(Relaxed);
-        if !is_live(word) || record.bins.load(Relaxed) != self.number || !table.is_small_span(span)
-        {
+        if !is_live(word) || record.bins.load(Relaxed) != self.number {
             return None;
         }
         let free = record.free.load(Relaxed);
-        let units = record.units.load(Relaxed);
         let was_full = free == 0 && record.carved.load(Relaxed) == record.capacity.load(Relaxed);
         object.store(free_word(free), Relaxed);
         record.free.store(index + 1, Relaxed);

@@ -162,7 +162,8 @@ impl<'a> SpanTable<'a> {
         &self.records[first as usize]
     }
 
-    /// The word of a block, if the index is within reach.
+    /// The word of a block, if the span has one of this index. A stale map entry may lead here
+    /// with an offset far beyond the span.
     #[inline]
     fn word(
         &self,
@@ -171,6 +172,9 @@ impl<'a> SpanTable<'a> {
         units: u32,
         index: u32,
     ) -> Option<&'a AtomicU32> {
+        if index >= record.capacity.load(Relaxed) {
+            return None;
+        }
         if units >= INLINE_UNITS {
             record.words.get(index as usize)
         } else {
@@ -180,9 +184,14 @@ impl<'a> SpanTable<'a> {
     }
 
     #[inline]
-    pub(super) fn object(&self, span: u32, index: u32) -> &'a AtomicU32 {
-        let record = self.record(span);
-        if record.units.load(Relaxed) >= INLINE_UNITS {
+    pub(super) fn object(
+        &self,
+        record: &'a SpanRecord,
+        span: u32,
+        units: u32,
+        index: u32,
+    ) -> &'a AtomicU32 {
+        if units >= INLINE_UNITS {
             &record.words[index as usize]
         } else {
             &self.objects[span as usize * OBJECTS_PER_SLICE + index as usize]

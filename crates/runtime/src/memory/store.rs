@@ -246,12 +246,18 @@ impl Store {
         }
     }
 
+    /// An arena that has drawn credit before, or is about to.
     #[inline]
     fn arena(&self, number: usize) -> QuickGuard<'_, Arena> {
+        self.arenas[number].lock()
+    }
+
+    /// Notes that an arena holds something from now on. Comes before it does.
+    #[inline]
+    fn activate(&self, number: usize) {
         if self.active.load(Ordering::Relaxed) >> number & 1 == 0 {
             self.active.fetch_or(1 << number, Ordering::AcqRel);
         }
-        self.arenas[number].lock()
     }
 
     /// All arenas that were ever used, locked in ascending order.
@@ -333,6 +339,7 @@ impl Store {
         let mut arena = match request.pages {
             PageKind::Giant => {
                 self.pay_giant(charge)?;
+                self.activate(number);
                 self.arena(number)
             }
             _ => self.paid(number, pool, charge)?,
@@ -394,6 +401,7 @@ impl Store {
         pool: usize,
         charge: u64,
     ) -> Result<QuickGuard<'a, Arena>, Refusal> {
+        self.activate(number);
         {
             let mut central = lock(&self.central);
             let need = charge - arena.credit[pool];
@@ -551,7 +559,9 @@ impl Store {
                 let pages = PageKind::from_number(info.owner.page);
                 let (_, _, charge) = run_shape(pages, info.size, info.size);
                 let family = Family::from_number(info.owner.family);
-                let mut arena = self.arena(thread::arena());
+                let number = thread::arena();
+                self.activate(number);
+                let mut arena = self.arena(number);
                 arena.counters.freed(family, info.owner.module, charge);
                 self.keep_run(&mut arena, pool, first, info.slices);
                 if pages == PageKind::Giant {
