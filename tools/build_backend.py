@@ -16,6 +16,7 @@ import base64
 import hashlib
 import os
 import platform
+import re
 import shutil
 import subprocess
 import sys
@@ -27,11 +28,6 @@ from pathlib import Path
 
 import make_prefix
 
-try:
-    import tomllib
-except ModuleNotFoundError:  # before Python 3.11
-    import tomli as tomllib
-
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "crates" / "python" / "package" / "cannery_npu"
 STUBS = ROOT / "crates" / "python" / "stubs" / "acl"
@@ -42,10 +38,20 @@ LICENCES = ("LICENSE-MIT", "LICENSE-APACHE")
 TAG = f"cp39-abi3-linux_{platform.machine()}"
 
 
+def table(name):
+    """The texts of a table of pyproject.toml.
+
+    A reader for `key = "value"` lines is enough, and spares a dependency:
+    Python has none of its own before 3.11.
+    """
+    content = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    section = re.search(rf"^\[{re.escape(name)}\]\n(.*?)(?=^\[|\Z)", content, re.MULTILINE | re.DOTALL).group(1)
+    return dict(re.findall(r'^([\w-]+) = "(.*)"$', section, re.MULTILINE))
+
+
 def project():
     """The [project] table."""
-    with (ROOT / "pyproject.toml").open("rb") as file:
-        return tomllib.load(file)["project"]
+    return table("project")
 
 
 def release():
@@ -70,7 +76,7 @@ def metadata():
 
 def dist_info():
     """The files of the .dist-info directory, without RECORD."""
-    scripts = "".join(f"{name} = {target}\n" for name, target in sorted(project()["scripts"].items()))
+    scripts = "".join(f"{name} = {target}\n" for name, target in sorted(table("project.scripts").items()))
     wheel = f"Wheel-Version: 1.0\nGenerator: cannery build_backend\nRoot-Is-Purelib: false\nTag: {TAG}\n"
     return {
         "METADATA": metadata(),

@@ -64,6 +64,16 @@ def test_a_loaded_library_comes_before_everything():
     assert acl.rt.malloc(5, 0) == (71, 0)
 
 
+@isolated
+def test_the_second_name_counts_as_loaded():
+    """A process that has the runtime as libacl_rt.so must not get another one."""
+    second = ctypes.CDLL(str(PREFIX / "lib64" / "libacl_rt.so"))
+    assert second.aclInit(None) == 0
+    import acl
+
+    assert acl.init() == 100002
+
+
 def test_without_a_library_the_error_tells_where_it_looked(tmp_path):
     place = tmp_path / "python"
     place.mkdir()

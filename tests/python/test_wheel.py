@@ -2,6 +2,7 @@
 
 import base64
 import csv
+import email
 import hashlib
 import io
 import os
@@ -117,6 +118,21 @@ def test_the_content(wheel):
     manifest = texts["cannery_npu/share/cannery/manifest"].decode().split()
     assert set(manifest) == {name for name in files if name not in ("__init__.py", "__main__.py")}
     assert not any(str(ROOT).encode() in text for text in texts.values())
+
+
+def test_the_metadata(wheel):
+    with zipfile.ZipFile(wheel) as archive:
+        (directory,) = {name.partition("/")[0] for name in archive.namelist() if ".dist-info/" in name}
+        metadata = email.message_from_bytes(archive.read(f"{directory}/METADATA"))
+        scripts = archive.read(f"{directory}/entry_points.txt").decode()
+        licences = metadata.get_all("License-File")
+        assert all(f"{directory}/licenses/{name}" in archive.namelist() for name in licences)
+    assert metadata["Name"] == "cannery-npu"
+    assert metadata["Version"] == wheel.stem.split("-")[1]
+    assert metadata["Requires-Python"] == ">=3.9"
+    assert metadata["License-Expression"] == "MIT OR Apache-2.0"
+    assert len(licences) == 2
+    assert scripts == "[console_scripts]\ncannery = cannery_npu.__main__:main\n"
 
 
 def test_the_record_is_true(wheel):

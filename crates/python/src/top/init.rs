@@ -97,13 +97,12 @@ fn finalize_reference(py: Python<'_>) -> (u64, i32) {
 #[pyo3(signature = (pkg_name, /))]
 fn get_version_str(pkg_name: Text) -> (String, i32) {
     let mut buffer = [0_u8; VERSION_SIZE];
-    // The C prototype lacks the `const`; a copy keeps the promise that nothing of Python changes.
-    let Text(name) = pkg_name;
-    let name = name.into_raw();
+    // The C prototype lacks the `const`, so the name is a copy that may be written to.
+    let mut name = pkg_name.0.into_bytes_with_nul();
     // SAFETY: a terminated name and a buffer that is larger than any version text.
-    let ret = unsafe { (c_api().aclsysGetVersionStr)(name, buffer.as_mut_ptr().cast()) };
-    // SAFETY: made by `into_raw` above and not released since.
-    drop(unsafe { CString::from_raw(name) });
+    let ret = unsafe {
+        (c_api().aclsysGetVersionStr)(name.as_mut_ptr().cast(), buffer.as_mut_ptr().cast())
+    };
     (text_in(&buffer), ret)
 }
 
