@@ -23,7 +23,7 @@ build: ## the libraries, the tool and the prefix (target/prefix)
 	$(PYTHON) tools/make_prefix.py
 
 demo: build ## the mission in C, C++ and Python on an emulated NPU
-	@$(PYTHON) tools/run_examples.py --demo
+	@$(PYTHON) tools/run_programs.py --demo
 
 test: build venv ## every test of every language; ends with `N passed, N failed`
 	@$(VENV)/bin/python tools/run_tests.py

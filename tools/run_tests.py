@@ -116,9 +116,8 @@ SUITES = [
         [CARGO, "run", "--release", "--locked", "--quiet", "--package", "cannery-conformance"],
         plain_line,
     ),
-    Suite("c-programs", [PYTHON, "tests/c/run.py"], plain_line),
     Suite("python", [PYTHON, "-m", "pytest", "-q", "tests/python"], pytest),
-    Suite("examples", [PYTHON, "tools/run_examples.py"], plain_line),
+    Suite("programs", [PYTHON, "tools/run_programs.py"], plain_line),
 ]
 
 

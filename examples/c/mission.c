@@ -2,6 +2,15 @@
  * The memory of an NPU, from C: cached device memory, copies, flush and
  * invalidate, pinned host memory, media memory, page policies, and running out
  * of memory. Checks every return code and every byte.
+ *
+ * It holds on every kind of product, and is run as
+ *   cannery run -- ./mission
+ *   cannery run --profile 950 -- ./mission
+ *   cannery run --profile A3 -- ./mission
+ *   cannery run --profile 910 -- ./mission
+ *   cannery run --profile 310P -- ./mission
+ *   cannery run --profile 310B --mode rc --hbm 4G -- ./mission
+ *   cannery run --devices 2 --hbm 64M --huge 32M --pin off -- ./mission
  */
 #include <stdarg.h>
 

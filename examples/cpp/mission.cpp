@@ -1,6 +1,15 @@
 // The memory of an NPU, from C++: every resource is owned by an object, so that
 // nothing leaks whichever way a function is left. Failures are exceptions that
 // carry the code and the runtime's own text.
+//
+// It holds on every kind of product, and is run as
+//   cannery run -- ./mission
+//   cannery run --profile 950 -- ./mission
+//   cannery run --profile A3 -- ./mission
+//   cannery run --profile 910 -- ./mission
+//   cannery run --profile 310P -- ./mission
+//   cannery run --profile 310B --mode rc --hbm 4G -- ./mission
+//   cannery run --devices 2 --hbm 64M --huge 32M --pin off -- ./mission
 
 #include <algorithm>
 #include <cstddef>

@@ -1,5 +1,14 @@
 """The memory of an NPU, from Python: the same walk as the C program, with the
 `acl` module that programs for Ascend import. Checks every code and every byte.
+
+It holds on every kind of product, and is run as
+  cannery run -- python3 mission.py
+  cannery run --profile 950 -- python3 mission.py
+  cannery run --profile A3 -- python3 mission.py
+  cannery run --profile 910 -- python3 mission.py
+  cannery run --profile 310P -- python3 mission.py
+  cannery run --profile 310B --mode rc --hbm 4G -- python3 mission.py
+  cannery run --devices 2 --hbm 64M --huge 32M --pin off -- python3 mission.py
 """
 
 import ctypes

@@ -1,7 +1,11 @@
 #!/usr/bin/env python3
-"""Builds and runs the examples as a user would: with the prefix's headers and
+"""Builds and runs programs as a user would: with the prefix's headers and
 libraries, through `cannery run`. Each checks itself; its exit code is the
 verdict. Ends with `N passed, N failed`.
+
+The programs are the examples and those of tests/c. A program says in its head
+how it is to be run, one line for each way: `cannery run [OPTIONS] -- PROGRAM`.
+One that says nothing is run once, with the default settings.
 
 `--demo` runs the mission programs only and shows what they print.
 Needs only the standard library, a C and a C++ compiler.
@@ -9,6 +13,8 @@ Needs only the standard library, a C and a C++ compiler.
 
 import argparse
 import os
+import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -16,31 +22,23 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
 PREFIX = Path(os.environ.get("CANNERY_PREFIX", TARGET / "prefix"))
-EXAMPLES = ROOT / "examples"
-BUILT = TARGET / "examples"
+FOLDERS = ("examples/c", "examples/cpp", "examples/python", "tests/c")
+BUILT = TARGET / "programs"
 WARNINGS = ["-Wall", "-Wextra", "-pedantic", "-Werror"]
 LANGUAGES = {
     ".c": (os.environ.get("CC", "cc").split(), ["-std=c99"]),
     ".cpp": (os.environ.get("CXX", "c++").split(), ["-std=c++17"]),
 }
 LIBRARIES = ["-Wl,--as-needed", "-lascendcl", "-lacl_dvpp", "-lacl_dvpp_mpi", "-lpthread"]
-
-# The settings under which an example runs, beside the default ones. The mission
-# must hold on every kind of product: with and without padding, 1 GiB pages,
-# either generation of media memory, and host memory shared with the device.
-MISSION_SETTINGS = [
-    ["--profile", "950"],
-    ["--profile", "910"],
-    ["--profile", "310P"],
-    ["--profile", "310B", "--mode", "rc", "--hbm", "4G"],
-    ["--devices", "2", "--hbm", "64M", "--huge", "32M", "--pin", "off"],
-]
+HEAD_LINES = 30
+LIMIT = 120
+RUN = re.compile(r"^\W*cannery run (?P<options>.*?)-- \S")
 
 
 def build(source):
-    """Compiles one example; the program, or None with the compiler's words."""
+    """Compiles one source; the program, or None with the compiler's words."""
     compiler, standard = LANGUAGES[source.suffix]
-    program = BUILT / source.parent.name / source.stem
+    program = BUILT / source.relative_to(ROOT).with_suffix("")
     program.parent.mkdir(parents=True, exist_ok=True)
     command = [
         *(*compiler, *standard, *WARNINGS, "-O1", "-g"),
@@ -65,7 +63,11 @@ def command_of(source):
 def execute(command, settings, quiet):
     """Runs it on the emulated device; whether it was content with itself."""
     line = [str(PREFIX / "bin" / "cannery"), "run", *(["--quiet"] if quiet else []), *settings, "--", *command]
-    done = subprocess.run(line, capture_output=quiet, text=True, check=False, timeout=120)
+    try:
+        done = subprocess.run(line, capture_output=quiet, text=True, check=False, timeout=LIMIT)
+    except subprocess.TimeoutExpired:
+        print(f"stopped after {LIMIT} s")
+        return False
     if done.returncode != 0 and quiet:
         print((done.stdout + done.stderr).strip())
         print(f"exit code {done.returncode}")
@@ -73,12 +75,18 @@ def execute(command, settings, quiet):
 
 
 def sources():
-    """All examples: C, C++, Python."""
+    """All programs, in a fixed order."""
+    known = {*LANGUAGES, ".py"}
     return [
-        path
-        for folder, suffix in (("c", ".c"), ("cpp", ".cpp"), ("python", ".py"))
-        for path in sorted((EXAMPLES / folder).glob(f"*{suffix}"))
+        path for folder in FOLDERS for path in sorted((ROOT / folder).glob("*")) if path.suffix in known
     ]
+
+
+def ways(source):
+    """The settings under which a program wants to be run."""
+    head = source.read_text(encoding="utf-8").splitlines()[:HEAD_LINES]
+    found = [RUN.match(line) for line in head]
+    return [shlex.split(match["options"]) for match in found if match] or [[]]
 
 
 def demo():
@@ -98,10 +106,9 @@ def test():
     passed = failed = 0
     for source in sources():
         command = command_of(source)
-        runs = [[], *(MISSION_SETTINGS if source.stem == "mission" else [])]
-        for settings in runs:
+        for settings in ways(source):
             good = bool(command) and execute(command, settings, quiet=True)
-            name = f"{source.parent.name}/{source.name} {' '.join(settings)}".rstrip()
+            name = f"{source.relative_to(ROOT)} {' '.join(settings)}".rstrip()
             print(f"{'ok    ' if good else 'FAILED'} {name}", flush=True)
             passed += good
             failed += not good
