@@ -70,11 +70,62 @@ impl Machine {
     }
 }
 
-/// Processes that want to run, averaged over a minute; this program is one of them.
-pub(crate) fn load() -> f64 {
-    let text = read("/proc/loadavg");
-    let first = text.split(' ').next().unwrap_or("");
-    first.parse().unwrap_or(f64::NAN)
+/// Processor time so far, in clock ticks of the system.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Spent {
+    all: u64,
+    busy: u64,
+    stolen: u64,
+    own: u64,
+}
+
+impl Spent {
+    pub(crate) fn now() -> Spent {
+        let text = read("/proc/stat");
+        let first = text.lines().next().unwrap_or("");
+        // user nice system idle iowait irq softirq steal
+        let ticks: Vec<u64> = first
+            .split_whitespace()
+            .skip(1)
+            .take(8)
+            .map(|ticks| ticks.parse().unwrap_or(0))
+            .collect();
+        let at = |index: usize| ticks.get(index).copied().unwrap_or(0);
+        let all = ticks.iter().sum();
+        Spent {
+            all,
+            busy: all - at(3) - at(4) - at(7),
+            stolen: at(7),
+            own: own_ticks(),
+        }
+    }
+
+    /// Shares of the machine, in percent, that other programs used since `earlier`, and that other
+    /// virtual machines took away.
+    pub(crate) fn others_since(&self, earlier: &Spent) -> (f64, f64) {
+        let all = (self.all - earlier.all).max(1) as f64;
+        let own = self.own - earlier.own;
+        let others = (self.busy - earlier.busy).saturating_sub(own);
+        let share = |ticks: u64| ticks as f64 * 100.0 / all;
+        (share(others), share(self.stolen - earlier.stolen))
+    }
+}
+
+/// What this process and its ended children used.
+fn own_ticks() -> u64 {
+    let used = |who| {
+        // SAFETY: all zero is a valid value, and the place is valid.
+        let usage: libc::rusage = unsafe {
+            let mut usage = std::mem::zeroed();
+            libc::getrusage(who, &raw mut usage);
+            usage
+        };
+        let seconds = |time: libc::timeval| time.tv_sec as f64 + time.tv_usec as f64 / 1e6;
+        seconds(usage.ru_utime) + seconds(usage.ru_stime)
+    };
+    // SAFETY: no pointers.
+    let per_second = unsafe { libc::sysconf(libc::_SC_CLK_TCK) } as f64;
+    ((used(libc::RUSAGE_SELF) + used(libc::RUSAGE_CHILDREN)) * per_second) as u64
 }
 
 /// Bytes that could be used without swapping.

@@ -69,3 +69,27 @@ pub(crate) fn parse(arguments: impl Iterator<Item = String>) -> Result<Task, Str
     }
     Ok(Task::Measure(options))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn given(arguments: &[&str]) -> Result<Task, String> {
+        parse(arguments.iter().map(|&argument| argument.to_owned()))
+    }
+
+    #[test]
+    fn filters_do_not_mind_the_case() {
+        let Ok(Task::Measure(options)) = given(&["--quick", "--filter", "MiXed"]) else {
+            panic!("not understood")
+        };
+        assert_eq!(options.filter.as_deref(), Some("mixed"));
+        assert!(options.quick && !options.markdown);
+    }
+
+    #[test]
+    fn what_is_wrong_is_named() {
+        assert!(given(&["--fast"]).expect_err("unknown").contains("--fast"));
+        assert!(given(&["--json"]).expect_err("no file").contains("--json"));
+    }
+}

@@ -3,22 +3,21 @@
 use std::ffi::c_void;
 use std::hint::black_box;
 use std::ops::Range;
-use std::time::Instant;
 
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
 
-use crate::clock::{Clock, ticks};
+use crate::clock::{Busy, Clock, ticks};
 use crate::subjects::Subject;
 
 /// The last block freed is the next one allocated: nanoseconds for a pair.
 pub(crate) fn hot(subject: impl Subject, size: usize, pairs: usize) -> f64 {
-    let begun = Instant::now();
+    let begun = Busy::start();
     for _ in 0..pairs {
         let block = black_box(subject.alloc(size));
         subject.free(block);
     }
-    begun.elapsed().as_nanos() as f64 / pairs as f64
+    begun.per(pairs)
 }
 
 /// Sizes of a workload, in bytes.
@@ -81,9 +80,9 @@ impl<S: Subject> Replacement<S> {
     /// Nanoseconds for one free and one allocation.
     pub(crate) fn round(&mut self, pairs: usize) -> f64 {
         self.draw(pairs);
-        let begun = Instant::now();
+        let begun = Busy::start();
         self.play(0..pairs);
-        begun.elapsed().as_nanos() as f64 / pairs as f64
+        begun.per(pairs)
     }
 
     /// Does a part of what was drawn.
@@ -141,5 +140,27 @@ impl<S: Subject> Drop for Replacement<S> {
         for block in self.held.drain(..) {
             self.subject.free(block);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::subjects::Malloc;
+
+    #[test]
+    fn two_of_one_seed_do_the_same() {
+        let make = |seed| Replacement::new(Malloc::c_library(), 100, Sizes::Mixed, seed);
+        let (mut a, mut b, mut c) = (make(1), make(1), make(2));
+        for replacement in [&mut a, &mut b, &mut c] {
+            replacement.draw(1000);
+        }
+        assert_eq!(a.steps, b.steps);
+        assert_ne!(a.steps, c.steps);
+        assert!(
+            a.steps
+                .iter()
+                .all(|&(at, size)| at < 100 && (64..=128 << 10).contains(&size))
+        );
     }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::machine::{self, Machine};
+use crate::machine::{Machine, Spent};
 use crate::rounds::{Effort, Samples};
 use crate::row::{Aim, Row};
 
@@ -18,7 +18,7 @@ pub(crate) struct Report {
     machine: Machine,
     effort: Effort,
     quick: bool,
-    load: f64,
+    began: Spent,
     rows: Vec<(&'static str, Row)>,
 }
 
@@ -29,7 +29,7 @@ impl Report {
             machine,
             effort,
             quick,
-            load: machine::load(),
+            began: Spent::now(),
             rows: Vec::new(),
         }
     }
@@ -51,7 +51,6 @@ impl Report {
             "rounds    {} or more of every side, in turns; medians{quick}",
             self.effort.rounds
         ));
-        self.say(&format!("load      {:.2} when the run began", self.load));
     }
 
     /// Takes a row and prints it.
@@ -67,15 +66,16 @@ impl Report {
     pub(crate) fn end(&self) {
         let aims = || self.rows.iter().flat_map(|(_, row)| &row.aims);
         let (met, all) = (aims().filter(|aim| aim.met).count(), aims().count());
+        let (others, stolen) = self.others();
         let not_run = self
             .rows
             .iter()
             .filter(|(_, row)| row.figures.is_err())
             .count();
         self.say(&format!(
-            "\n{met} aims met, {} missed; {not_run} rows not run; load {:.2} when the run ended",
+            "\n{met} aims met, {} missed; {not_run} rows not run; meanwhile other programs used {others:.0} % of the \
+             machine, and {stolen:.0} % were stolen by other virtual machines",
             all - met,
-            machine::load()
         ));
         for (chapter, row) in &self.rows {
             for aim in row.aims.iter().filter(|aim| !aim.met) {
@@ -89,6 +89,10 @@ impl Report {
         if self.style == Style::Markdown {
             self.print_markdown();
         }
+    }
+
+    fn others(&self) -> (f64, f64) {
+        Spent::now().others_since(&self.began)
     }
 
     fn say(&self, line: &str) {
@@ -141,6 +145,7 @@ impl Report {
             .map(|(chapter, row)| as_json(chapter, row))
             .collect();
         let machine = &self.machine;
+        let (others, stolen) = self.others();
         let whole = json!({
             "machine": {
                 "processor": machine.processor,
@@ -152,7 +157,8 @@ impl Report {
             },
             "settings": machine.settings,
             "quick": self.quick,
-            "load": self.load,
+            "used_by_other_programs_percent": others,
+            "stolen_percent": stolen,
             "rows": rows,
         });
         format!("{whole:#}\n")
@@ -178,8 +184,8 @@ fn verdict(row: &Row, aim: &Aim) -> String {
 
 fn as_text(row: &Row) -> String {
     let mut text = match &row.figures {
-        Ok(_) => format!("  {:<42} {:>11}", row.name, row.unit.show(row.value())),
-        Err(reason) => format!("  {:<42} not run: {reason}", row.name),
+        Ok(_) => format!("  {:<48} {:>10}", row.name, row.unit.show(row.value())),
+        Err(reason) => format!("  {:<48} not run: {reason}", row.name),
     };
     for reference in &row.references {
         text.push_str(&format!(
@@ -190,7 +196,7 @@ fn as_text(row: &Row) -> String {
         ));
     }
     for aim in &row.aims {
-        text.push_str(&format!("\n  {:<42}   {}", "", verdict(row, aim)));
+        text.push_str(&format!("\n  {:<48} {:>10}  {}", "", "", verdict(row, aim)));
     }
     text.replace("**", "")
 }

@@ -106,3 +106,53 @@ pub(crate) fn take_turns(effort: Effort, mut sides: Vec<Side<'_>>) -> Vec<Sample
     }
     samples
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::cell::RefCell;
+
+    #[test]
+    fn quartiles_lie_between_neighbours() {
+        let samples = Samples::of(vec![40.0, 10.0, 20.0, 30.0]);
+        assert_eq!(samples.median(), 25.0);
+        assert_eq!(samples.quartiles(), (17.5, 32.5));
+        assert!(Samples::default().median().is_nan());
+    }
+
+    #[test]
+    fn every_round_begins_with_another_side() {
+        let turns = RefCell::new(String::new());
+        let turns = &turns;
+        let side = |name: char| -> Side<'_> {
+            Box::new(move || {
+                turns.borrow_mut().push(name);
+                1.0
+            })
+        };
+        let effort = Effort {
+            rounds: 3,
+            repeats: 5,
+            divisor: 1,
+        };
+        let samples = take_turns(effort, vec![side('a'), side('b'), side('c')]);
+        assert_eq!(*turns.borrow(), "abcabcbcacab");
+        assert!(samples.iter().all(|side| side.rounds() == 3));
+    }
+
+    #[test]
+    fn rounds_are_added_while_the_first_side_scatters() {
+        let effort = Effort {
+            rounds: 4,
+            repeats: 2,
+            divisor: 1,
+        };
+        let mut last = 0.0;
+        let restless: Side<'_> = Box::new(move || {
+            last = 1.0 - last;
+            10.0 + last
+        });
+        let samples = take_turns(effort, vec![restless, Box::new(|| 1.0)]);
+        assert_eq!((samples[0].rounds(), samples[1].rounds()), (12, 12));
+    }
+}

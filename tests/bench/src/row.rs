@@ -183,3 +183,51 @@ impl Row {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(ours: f64, reference: f64) -> Row {
+        let samples = Samples::exactly;
+        Row::new("row", Unit::Nanoseconds, samples(ours)).against("other", samples(reference))
+    }
+
+    fn met(row: &Row) -> Vec<bool> {
+        row.aims.iter().map(|aim| aim.met).collect()
+    }
+
+    #[test]
+    fn aims_compare_with_the_right_side() {
+        let aims = |ours, reference| {
+            let row = row(ours, reference).at_most(60.0);
+            let row = row.times_at_most("other", 2.5).times_faster("other", 2.0);
+            met(&row
+                .above_at_most("other", 30.0)
+                .speed_at_least("other", 0.95))
+        };
+        assert_eq!(aims(50.0, 20.0), [true, true, false, true, false]);
+        assert_eq!(aims(61.0, 20.0), [false, false, false, false, false]);
+        assert_eq!(aims(40.0, 80.0), [true, true, true, true, true]);
+        assert_eq!(aims(100.0, 95.0), [false, true, false, true, true]);
+    }
+
+    #[test]
+    fn a_reference_that_is_missing_meets_nothing() {
+        let row = row(1.0, 1.0)
+            .times_at_most("nobody", 1e9)
+            .times_faster("nobody", 0.0);
+        assert_eq!(met(&row), [false, false]);
+    }
+
+    #[test]
+    fn figures_are_shown_in_fitting_units() {
+        assert_eq!(Unit::Nanoseconds.show(59.96), "60.0 ns");
+        assert_eq!(Unit::Nanoseconds.show(1234.0), "1.23 µs");
+        assert_eq!(Unit::Nanoseconds.show(7_340_000.0), "7.34 ms");
+        assert_eq!(Unit::Bytes.show(2_840_000.0), "2.84 MB");
+        let slow = row(1.0, 5000.0).at_most(100.0);
+        assert_eq!(slow.ratio(&slow.references[0]), "1/5000");
+        assert_eq!(slow.aims[0].text, "<= 100 ns");
+    }
+}

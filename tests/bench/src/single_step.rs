@@ -4,8 +4,8 @@
 //! no room for Cannery's address window. Single steps work wherever a process may trace its child: a
 //! few microseconds each, and the same number every time.
 //!
-//! The child stops itself ([`mark`]) three times: around nothing, then around the work. What the
-//! marks cost is in both counts.
+//! The child stops itself ([`mark`]) four times: around nothing, for the loader to look up what it has
+//! not yet; around nothing again; around the work. What the marks cost is in the last two counts alike.
 
 use std::io;
 use std::os::unix::process::CommandExt;
@@ -19,7 +19,7 @@ pub(crate) fn mark() {
     unsafe { libc::raise(libc::SIGSTOP) };
 }
 
-/// Instructions between the second and the third mark of the command.
+/// Instructions between the third and the fourth mark of the command.
 ///
 /// # Errors
 /// Why it could not be traced, or how it ended early.
@@ -36,11 +36,14 @@ pub(crate) fn count(command: &mut Command) -> Result<u64, String> {
 fn traced(child: &Child) -> io::Result<u64> {
     let pid = child.id() as libc::pid_t;
     expect_stop(pid, libc::SIGTRAP)?; // the exec
-    resume(pid, libc::PTRACE_CONT)?;
-    expect_stop(pid, libc::SIGSTOP)?;
+    for _ in 0..2 {
+        resume(pid, libc::PTRACE_CONT)?;
+        expect_stop(pid, libc::SIGSTOP)?;
+    }
     let nothing = steps(pid)?;
     let work = steps(pid)?;
-    Ok(work - nothing)
+    work.checked_sub(nothing)
+        .ok_or_else(|| io::Error::other("the marks did not enclose the work"))
 }
 
 /// Steps to the next mark.

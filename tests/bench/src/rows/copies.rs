@@ -3,12 +3,12 @@
 use std::ffi::c_void;
 use std::hint::black_box;
 use std::ptr;
-use std::time::Instant;
 
 use cannery_abi as abi;
 
 use crate::api::Api;
 use crate::bench::Bench;
+use crate::clock::Busy;
 use crate::rounds::{Side, take_turns};
 use crate::row::{Row, Unit};
 use crate::subjects::{DeviceMemory, Subject};
@@ -65,7 +65,7 @@ type Memcpy = unsafe extern "C" fn(*mut c_void, *const c_void, usize) -> *mut c_
 
 pub(crate) fn run(bench: &mut Bench<'_>) {
     for (size, text) in [(64, "64 B"), (4096, "4 KiB"), (LARGE, "64 MiB")] {
-        let names = ["H2D", "D2H", "D2D"].map(|way| format!("aclrtMemcpy {way}, {text}"));
+        let names = ["H2D", "D2H", "D2D"].map(|way| format!("{way}, {text}"));
         if names.iter().any(|name| bench.wants(name)) {
             rows(bench, size, names);
         }
@@ -130,20 +130,20 @@ fn rows(bench: &mut Bench<'_>, size: usize, names: [String; 3]) {
 
 /// Nanoseconds of a copy.
 fn copy(api: Api, to: *mut c_void, from: *mut c_void, size: usize, kind: i32, calls: usize) -> f64 {
-    let begun = Instant::now();
+    let begun = Busy::start();
     for _ in 0..calls {
         // SAFETY: both have `size` bytes.
         let code = unsafe { (api.aclrtMemcpy)(to, size, from, size, kind) };
         api.check("aclrtMemcpy", code);
     }
-    begun.elapsed().as_nanos() as f64 / calls as f64
+    begun.per(calls)
 }
 
 fn plain(memcpy: Memcpy, to: *mut c_void, from: *mut c_void, size: usize, calls: usize) -> f64 {
-    let begun = Instant::now();
+    let begun = Busy::start();
     for _ in 0..calls {
         // SAFETY: both have `size` bytes and do not overlap.
         black_box(unsafe { memcpy(to, from, size) });
     }
-    begun.elapsed().as_nanos() as f64 / calls as f64
+    begun.per(calls)
 }

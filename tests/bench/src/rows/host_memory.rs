@@ -10,7 +10,7 @@ const MAPPING: &str = "mmap + mlock + munmap";
 
 pub(crate) fn run(bench: &mut Bench<'_>) {
     for (size, text) in [(4 << 10, "4 KiB"), (1 << 20, "1 MiB")] {
-        let name = format!("aclrtMallocHost + aclrtFreeHost, {text}");
+        let name = format!("{text}, recycled");
         if !bench.wants(&name) {
             continue;
         }

@@ -17,7 +17,7 @@ use crate::single_step::{count, mark};
 use crate::subjects::{DeviceMemory, HostMemory, Malloc, Subject};
 
 /// Calls that are counted.
-const CALLS: usize = 1000;
+const CALLS: usize = 200;
 
 /// An operation of Cannery, and the references for it, by the names that [`repeat`] knows.
 const ROWS: [(&str, &[(&str, &str)]); 9] = [
@@ -59,7 +59,7 @@ pub(crate) fn run(bench: &mut Bench<'_>) {
             Err(reason) => Row::not_run(name, reason),
             Ok(ours) => {
                 let row = Row::new(name, Unit::Instructions, ours).note(
-                    "Instructions of a pair or a call, with the loop around it, mean of 1000.",
+                    "Instructions of a pair or a call, with the loop around it, mean of 200.",
                 );
                 references.iter().fold(row, |row, (label, reference)| {
                     row.against(label, instructions(reference).unwrap_or_default())

@@ -22,7 +22,7 @@ pub(crate) struct Chapter {
 /// What a run measures, in this order.
 pub(crate) const TIMED: [Chapter; 8] = [
     Chapter {
-        title: "Device memory",
+        title: "Device memory: aclrtMalloc + aclrtFree",
         run: device_memory::run,
     },
     Chapter {
@@ -30,11 +30,11 @@ pub(crate) const TIMED: [Chapter; 8] = [
         run: threads::run,
     },
     Chapter {
-        title: "Host memory",
+        title: "Host memory: aclrtMallocHost + aclrtFreeHost",
         run: host_memory::run,
     },
     Chapter {
-        title: "Copies",
+        title: "Copies: aclrtMemcpy",
         run: copies::run,
     },
     Chapter {

@@ -10,6 +10,7 @@ use crate::scratch::Scratch;
 
 const NAME: &str = "acl.rt.malloc + acl.rt.free, 4 KiB";
 const PROGRAM: &str = include_str!("../../python_calls.py");
+const NOOP_MANIFEST: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/noop/Cargo.toml");
 const NOOP: &str = "no-op pair";
 
 pub(crate) fn run(bench: &mut Bench<'_>) {
@@ -68,7 +69,7 @@ fn build_noop() -> Result<Scratch, String> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let output = Command::new(cargo)
         .args(["build", "--release", "--locked", "--quiet"])
-        .args(["--package", "cannery-bench-noop"])
+        .args(["--manifest-path", NOOP_MANIFEST])
         .output()
         .map_err(|error| format!("cargo: {error}"))?;
     if !output.status.success() {

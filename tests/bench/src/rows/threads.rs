@@ -1,6 +1,7 @@
 //! Two threads on two cores against one: random replacement of mixed sizes, each thread among blocks
 //! of its own.
 
+use std::cell::Cell;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{self, JoinHandle};
@@ -8,15 +9,20 @@ use std::time::{Duration, Instant};
 
 use crate::api::Api;
 use crate::bench::Bench;
+use crate::clock::interruptions;
 use crate::replacement::{Replacement, Sizes};
 use crate::rounds::{Samples, Side, take_turns};
 use crate::row::{Row, Unit};
 use crate::subjects::{DeviceMemory, Malloc, Subject};
 
+/// How long a round takes: short, so that it is often undisturbed.
+const ROUND: Duration = Duration::from_millis(2);
 /// Pairs between two looks at the clock.
 const CHUNK: usize = 1 << 10;
 /// Chunks that are drawn beforehand, more than a round takes.
-const CHUNKS: usize = 1 << 9;
+const CHUNKS: usize = 1 << 8;
+/// How often a round is repeated until nobody was disturbed.
+const TRIES: usize = 200;
 const WORKERS: usize = 2;
 
 /// Who works in a round.
@@ -36,7 +42,7 @@ struct Order {
 
 struct Worker {
     orders: Option<Sender<Order>>,
-    rates: Receiver<f64>,
+    rates: Receiver<Option<f64>>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -51,7 +57,7 @@ impl Worker {
             let mut ours = Replacement::new(DeviceMemory(api), live, Sizes::Mixed, seed);
             let mut mimalloc = Replacement::new(Malloc::mimalloc(), live, Sizes::Mixed, seed);
             // Ready when everything is set up.
-            let mut answer = outbox.send(0.0);
+            let mut answer = outbox.send(None);
             while let (Ok(()), Ok(order)) = (answer, inbox.recv()) {
                 let rate = match order.job {
                     Job::Cannery => work(&mut ours, &order),
@@ -72,7 +78,7 @@ impl Worker {
         orders.send(order).expect("the worker lives");
     }
 
-    fn rate(&self) -> f64 {
+    fn rate(&self) -> Option<f64> {
         self.rates.recv().expect("the worker lives")
     }
 }
@@ -87,20 +93,22 @@ impl Drop for Worker {
     }
 }
 
-/// Pairs a microsecond.
-fn work(replacement: &mut Replacement<impl Subject>, order: &Order) -> f64 {
+/// Pairs a microsecond; `None` when the system took the core away meanwhile.
+fn work(replacement: &mut Replacement<impl Subject>, order: &Order) -> Option<f64> {
     replacement.draw(CHUNKS * CHUNK);
     order.ready.fetch_add(1, Ordering::AcqRel);
     while order.ready.load(Ordering::Acquire) < order.workers {
         std::hint::spin_loop();
     }
-    let begun = Instant::now();
+    let (begun, before) = (Instant::now(), interruptions());
     let mut done = 0;
     while done < CHUNKS && begun.elapsed() < order.time {
         replacement.play(done * CHUNK..(done + 1) * CHUNK);
         done += 1;
     }
-    (done * CHUNK) as f64 * 1e3 / begun.elapsed().as_nanos() as f64
+    let took = begun.elapsed();
+    let undisturbed = interruptions() == before;
+    undisturbed.then(|| (done * CHUNK) as f64 * 1e3 / took.as_nanos() as f64)
 }
 
 fn stay_on(core: usize) {
@@ -149,8 +157,7 @@ fn measure(bench: &mut Bench<'_>, name: &str, live: usize, cores: &[usize]) {
     for worker in &workers {
         worker.rate();
     }
-    let time = Duration::from_millis(bench.effort.calls(24) as u64);
-    let together = |job: Job, count: usize| {
+    let together = |job: Job, count: usize| -> Option<f64> {
         // Leaked: four bytes a round.
         let ready: &'static AtomicU32 = Box::leak(Box::default());
         for worker in &workers[..count] {
@@ -158,13 +165,24 @@ fn measure(bench: &mut Bench<'_>, name: &str, live: usize, cores: &[usize]) {
                 job,
                 ready,
                 workers: count as u32,
-                time,
+                time: ROUND,
             });
         }
-        workers[..count].iter().map(Worker::rate).sum::<f64>()
+        // All answers are taken, also when one is missing.
+        let rates: Vec<_> = workers[..count].iter().map(Worker::rate).collect();
+        rates.into_iter().sum()
     };
     // One thread and two threads in one round: whatever slows the machine slows both.
-    let scale = |job: Job| together(job, 2) / together(job, 1);
+    let disturbed = Cell::new(0);
+    let scale = |job: Job| {
+        for _ in 0..TRIES {
+            if let (Some(two), Some(one)) = (together(job, 2), together(job, 1)) {
+                return two / one;
+            }
+        }
+        disturbed.set(disturbed.get() + 1);
+        f64::NAN
+    };
     let sides: Vec<Side<'_>> = vec![
         Box::new(|| scale(Job::Cannery)),
         Box::new(|| scale(Job::Mimalloc)),
@@ -172,12 +190,18 @@ fn measure(bench: &mut Bench<'_>, name: &str, live: usize, cores: &[usize]) {
     let [ours, mimalloc]: [Samples; 2] = take_turns(bench.effort, sides)
         .try_into()
         .expect("one for each side");
+    if disturbed.get() > 0 {
+        let reason = "other programs want both cores, and no round was undisturbed";
+        bench.row(Row::not_run(name, reason));
+        return;
+    }
     bench.row(
         Row::new(name, Unit::Times, ours)
             .against("mimalloc", mimalloc)
             .at_least(1.7)
             .note(
-                "Pairs a second of two threads together, by those of one thread alone, in the same round. \
+                "Pairs a second of two threads together, by those of one thread alone, in the same round. Rounds \
+                 in which the system took a core away are repeated. \
                  mimalloc's shows what the machine has to give.",
             ),
     );
