@@ -150,7 +150,7 @@ mod tests {
         let mut last = 0.0;
         let restless: Side<'_> = Box::new(move || {
             last = 1.0 - last;
-            10.0 + last
+            10.0 + 3.0 * last
         });
         let samples = take_turns(effort, vec![restless, Box::new(|| 1.0)]);
         assert_eq!((samples[0].rounds(), samples[1].rounds()), (12, 12));
