@@ -25,9 +25,9 @@ faces! {
     fn aclrtGetDeviceUtilizationRate(deviceId: i32, utilizationInfo: *mut abi::aclrtUtilizationInfo)
         => devices::utilization(deviceId, place(utilizationInfo));
     /// aclrtSynchronizeDevice
-    fn aclrtSynchronizeDevice() => devices::synchronize();
+    fn aclrtSynchronizeDevice() => devices::synchronize_device(None);
     /// aclrtSynchronizeDeviceWithTimeout
-    fn aclrtSynchronizeDeviceWithTimeout(timeout: i32) => devices::synchronize_with_timeout(timeout);
+    fn aclrtSynchronizeDeviceWithTimeout(timeout: i32) => devices::synchronize_device(Some(timeout));
     /// aclrtSetDeviceSatMode
     fn aclrtSetDeviceSatMode(mode: abi::aclrtFloatOverflowMode) => devices::set_saturation(mode);
     /// aclrtGetDeviceSatMode

@@ -12,16 +12,20 @@
 #![allow(non_snake_case)] // the argument names of the manual
 #![allow(unsafe_code)] // pointers from C: the reason why this crate exists
 
+mod callback;
 mod context;
 mod copy_and_set;
 mod device;
 mod device_memory;
 mod error;
+mod event;
 mod extension;
 mod face;
 mod host_memory;
 mod init;
 mod not_built;
+mod notify;
 mod other;
 mod pointers;
 mod refusal;
+mod stream;

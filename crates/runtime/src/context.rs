@@ -15,6 +15,7 @@ use cannery_abi as abi;
 
 use crate::device::Device;
 use crate::error::{Error, Result};
+use crate::stream::{STREAMS, Stream};
 
 /// Options that a context can hold (aclSysParamOpt has so many values).
 pub(crate) const OPTIONS: usize = 4;
@@ -36,6 +37,9 @@ pub(crate) struct Context {
     /// The same device as in `place`, readable without a lock by threads that are bound.
     device: AtomicU64,
     options: [AtomicI64; OPTIONS],
+    /// Handle of the default stream, once it was used.
+    default_stream: AtomicU64,
+    making_default: Mutex<()>,
 }
 
 impl Context {
@@ -49,6 +53,30 @@ impl Context {
     #[inline]
     pub(crate) fn device_index(&self) -> usize {
         self.device.load(Ordering::Relaxed) as usize
+    }
+
+    /// Handle of the default stream; 0 while it was not used.
+    #[inline]
+    pub(crate) fn default_stream(&self) -> u64 {
+        self.default_stream.load(Ordering::Acquire)
+    }
+
+    /// Makes the default stream; one thread does, the others get the same.
+    pub(crate) fn make_default_stream(
+        &self,
+        make: impl FnOnce() -> Result<(u64, &'static Stream)>,
+    ) -> Result<(u64, &'static Stream)> {
+        let _one = self
+            .making_default
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let known = self.default_stream();
+        if let Some(stream) = STREAMS.find(known) {
+            return Ok((known, stream));
+        }
+        let (handle, stream) = make()?;
+        self.default_stream.store(handle, Ordering::Release);
+        Ok((handle, stream))
     }
 
     fn place(&self) -> MutexGuard<'_, Option<(&'static Device, Kind)>> {
@@ -116,11 +144,14 @@ impl Contexts {
                     place: Mutex::new(None),
                     device: AtomicU64::new(0),
                     options: std::array::from_fn(|_| AtomicI64::new(UNSET)),
+                    default_stream: AtomicU64::new(0),
+                    making_default: Mutex::new(()),
                 }));
                 slots.all.push(context);
                 context
             }
         };
+        context.default_stream.store(0, Ordering::Relaxed);
         for option in &context.options {
             option.store(UNSET, Ordering::Relaxed);
         }
@@ -188,5 +219,12 @@ impl Contexts {
     pub(crate) fn handle_of(&self, context: &Context) -> Option<u64> {
         let generation = context.generation.load(Ordering::Acquire);
         (generation % 2 == 1).then(|| handle_of(context.slot, generation))
+    }
+}
+
+impl Contexts {
+    /// Generation of a context that is alive now.
+    pub(crate) fn generation_of(&self, context: &Context) -> u64 {
+        context.generation.load(Ordering::Acquire)
     }
 }

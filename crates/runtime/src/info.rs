@@ -50,7 +50,7 @@ pub fn machine() -> Result<String> {
         "padding_bytes": settings.profile.malloc_padding,
         "pin": pin.name(),
         "lock_limit_bytes": lock_limit,
-        "schedule": Value::Null,
+        "schedule": settings.schedule.to_string(),
         "api_version": format!("{major}.{minor}.{patch}"),
         "cann_version": CANN_VERSION,
         "window": {

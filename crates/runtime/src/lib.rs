@@ -25,7 +25,7 @@
 //!
 //! `os` makes every system call; `window` and `memory` hold the memory; `device`, `context`, `peer`,
 //! `init` are the objects of the manual; `settings` decides, `error` explains. `unsafe` stays in `os`,
-//! in the copy code and in `callbacks`.
+//! in the copy code, in the tasks of streams and in the callbacks.
 
 mod callbacks;
 mod context;
@@ -43,8 +43,10 @@ mod patient;
 mod peer;
 mod process;
 mod properties;
+mod registry;
 mod settings;
 mod state_callback;
+pub mod stream;
 mod thread;
 mod visible;
 mod window;
@@ -61,8 +63,7 @@ pub mod devices {
     pub use crate::manage::{
         DeviceStatus, context_option, create_context, current_context, current_device,
         destroy_context, device_count, primary_state, reset_device, saturation, select_scheduler,
-        set_context_option, set_current_context, set_device, set_saturation, status, synchronize,
-        synchronize_with_timeout,
+        set_context_option, set_current_context, set_device, set_saturation, status,
     };
     pub use crate::peer::{can_access, disable, enable, is_enabled};
     pub use crate::properties::{
@@ -70,6 +71,7 @@ pub mod devices {
         soc_name, user_id, utilization, version,
     };
     pub use crate::state_callback::register as register_state_callback;
+    pub use crate::stream::wait::synchronize_device;
 }
 
 /// Descriptors of an address and a size.

@@ -117,3 +117,11 @@ pub fn app_log(level: i32, function: &str, file: &str, line: u32, text: &str) {
         format_args!("[{name}] APP {file}:{line} {function}: {text}"),
     );
 }
+
+/// A queued task begins: the trace by which schedules are compared.
+#[inline]
+pub(crate) fn trace_task(stream: u32, name: &str) {
+    if LEVEL.load(Ordering::Relaxed) >= Log::Trace as u8 {
+        say(Log::Trace, "", format_args!("stream {stream}: {name}"));
+    }
+}

@@ -124,7 +124,7 @@ pub fn reset_device(id: i32, force: bool) -> Result<()> {
     let index = runtime.device_index("deviceId", id)?;
     state_callback::tell(id, abi::ACL_RT_DEVICE_STATE_RESET_PRE);
     let device = &runtime.devices[index];
-    let mut state = device.state();
+    let state = device.state();
     if state.references == 0 {
         let mut cause =
             format!("device {id} was not set, or every aclrtSetDevice is undone already");
@@ -134,6 +134,25 @@ pub fn reset_device(id: i32, force: bool) -> Result<()> {
         return Err(Error::sequence(
             abi::ACL_ERROR_RT_CONTEXT_RELEASE_ERROR,
             cause,
+        ));
+    }
+    drop(state);
+    // Queued work of the primary context is waited for, without holding the lock: callbacks may
+    // call the runtime.
+    let last = {
+        let state = device.state();
+        (force || state.references == 1)
+            .then_some(state.primary)
+            .flatten()
+    };
+    if let Some((context, _)) = last {
+        crate::stream::manage::end_of_context(context, true);
+    }
+    let mut state = device.state();
+    if state.references == 0 {
+        return Err(Error::sequence(
+            abi::ACL_ERROR_RT_CONTEXT_RELEASE_ERROR,
+            format!("device {id} was reset by another thread meanwhile"),
         ));
     }
     state.references = if force { 0 } else { state.references - 1 };
@@ -230,6 +249,7 @@ pub fn destroy_context(handle: u64) -> Result<()> {
             "a primary context cannot be destroyed explicitly; use aclrtResetDevice",
         ));
     }
+    crate::stream::manage::end_of_context(context, true);
     let mut state = device.state();
     let mine = thread::bound(runtime.epoch()).is_some_and(|bound| std::ptr::eq(bound, context));
     if !runtime.contexts.destroy(context, generation) {
@@ -372,31 +392,4 @@ pub fn set_saturation(mode: i32) -> Result<()> {
 /// 107002 without a context.
 pub fn saturation() -> Result<i32> {
     Ok(here()?.device().saturation().load(Ordering::Relaxed))
-}
-
-/// aclrtSynchronizeDevice. Nothing can be queued yet, so nothing is waited for.
-///
-/// # Errors
-/// 107002 without a context.
-pub fn synchronize() -> Result<()> {
-    here().map(|_| ())
-}
-
-/// aclrtSynchronizeDeviceWithTimeout, in milliseconds; -1 waits for ever.
-///
-/// # Errors
-/// 107000 for 0 and for values below -1, 107002 without a context.
-pub fn synchronize_with_timeout(timeout: i32) -> Result<()> {
-    let expected = "-1 (for ever) or a number of milliseconds above 0";
-    match timeout {
-        // Two layers find the two kinds of bad values.
-        0 => Err(Error::rt_value("timeout", timeout, expected)),
-        ..=-2 => Err(Error::front_value(
-            abi::ACL_ERROR_RT_PARAM_INVALID,
-            "timeout",
-            timeout,
-            expected,
-        )),
-        _ => synchronize(),
-    }
 }

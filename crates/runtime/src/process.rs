@@ -160,8 +160,10 @@ pub(crate) fn start(file: &BTreeMap<String, String>) -> Result<&'static Runtime>
 fn start_locked(file: &BTreeMap<String, String>) -> Result<&'static Runtime> {
     let settings = Settings::load(file).map_err(Fault::Setting)?;
     crate::log::set_level(settings.log);
+    crate::stream::engine::set_schedule(settings.schedule);
     if published().is_some() {
         crate::memory::janitor::forget();
+        crate::stream::engine::forget();
     }
     let window = Window::open(&settings)?;
     if window.moved() {

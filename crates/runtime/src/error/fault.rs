@@ -85,6 +85,14 @@ pub enum Fault {
     },
     /// Runtime: calls in the wrong order.
     Sequence { code: i32, cause: String },
+    /// Runtime: not in the present state (a capture, for instance).
+    State { code: i32, cause: String },
+    /// Runtime: an object of another context.
+    Ownership {
+        code: i32,
+        object: &'static str,
+        details: String,
+    },
     /// Runtime: the calling thread has no usable context.
     NoContext { cause: String },
     /// Runtime: this process was forked from one that uses the runtime.
@@ -136,6 +144,8 @@ impl Fault {
             | Fault::Refused { code, .. }
             | Fault::RtValue { code, .. }
             | Fault::RtParam { code, .. }
+            | Fault::State { code, .. }
+            | Fault::Ownership { code, .. }
             | Fault::Sequence { code, .. } => *code,
             Fault::RepeatInit => abi::ACL_ERROR_REPEAT_INITIALIZE,
             Fault::RepeatFinalize => abi::ACL_ERROR_REPEAT_FINALIZE,
@@ -170,6 +180,8 @@ impl Fault {
             Fault::RtTogether { .. } => "EE1022",
             Fault::RtParam { .. } => "EE1017",
             Fault::RtUnknown { .. } => "EE1006",
+            Fault::State { .. } => "EE1016",
+            Fault::Ownership { .. } => "EE1010",
             Fault::Sequence { .. } | Fault::NoContext { .. } | Fault::Forked => "EE1018",
             Fault::NoWindow { .. } => "EE1023",
             Fault::Unsupported { .. } | Fault::NotBuilt => "EE1005",
@@ -247,6 +259,9 @@ impl Fault {
             Fault::RtTogether { params, cause } => write!(text, "arguments {params}: {cause}"),
             Fault::File { path, cause, .. } => write!(text, "file {path}: {cause}"),
             Fault::Setting(bad) => write!(text, "setting {bad}"),
+            Fault::Ownership {
+                object, details, ..
+            } => write!(text, "{object} {details}"),
             Fault::RepeatInit => {
                 write!(
                     text,
@@ -260,6 +275,7 @@ impl Fault {
                 )
             }
             Fault::Sequence { cause, .. }
+            | Fault::State { cause, .. }
             | Fault::NoContext { cause }
             | Fault::NoWindow { cause }
             | Fault::Unsupported { cause }

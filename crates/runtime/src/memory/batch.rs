@@ -51,6 +51,29 @@ pub unsafe fn memcpy_batch(
     fail: Option<&mut usize>,
     fail_expected: bool,
 ) -> Result<()> {
+    for (to, from, bytes) in prepare(batch, fail, fail_expected, false)?.unwrap_or_default() {
+        // SAFETY: `prepare` checked device ranges; host ranges per contract.
+        unsafe { os::copy::copy(to.at, from.at, bytes) };
+        emit(|| Event::Copy {
+            to: to.at,
+            from: from.at,
+            bytes,
+        });
+    }
+    Ok(())
+}
+
+/// One copy of a batch, checked.
+type Ready = (Spot, Spot, u64);
+
+/// All checks of a batch: what is to be copied, or `None` for nothing to do. The queued form takes no
+/// items of size 0, and any number of items.
+pub(crate) fn prepare(
+    batch: &Batch<'_>,
+    fail: Option<&mut usize>,
+    fail_expected: bool,
+    queued: bool,
+) -> Result<Option<Vec<Ready>>> {
     if batch.count == 0 {
         return Err(Error::zero("numBatches"));
     }
@@ -65,24 +88,22 @@ pub unsafe fn memcpy_batch(
     };
     if sizes.iter().all(|size| *size == 0) {
         *fail = NO_ITEM;
-        return Ok(());
+        return Ok(None);
     }
     let items = check_front(batch, sizes)?;
-    check_runs(&items, batch.count).inspect_err(|_| *fail = NO_ITEM)?;
+    if queued && let Some(i) = sizes.iter().position(|size| *size == 0) {
+        *fail = NO_ITEM;
+        return Err(item_fault(
+            i,
+            "has size 0, which the queued form does not take".to_owned(),
+        ));
+    }
+    let most = if queued { usize::MAX } else { MOST };
+    check_runs(&items, batch.count, most).inspect_err(|_| *fail = NO_ITEM)?;
     // On products that lack it, the place stays as it was.
     let here = here()?;
     *fail = NO_ITEM;
-    let ready = resolve(&here, &items, fail)?;
-    for (to, from, bytes) in ready {
-        // SAFETY: `resolve` checked device ranges; host ranges per contract.
-        unsafe { os::copy::copy(to.at, from.at, bytes) };
-        emit(|| Event::Copy {
-            to: to.at,
-            from: from.at,
-            bytes,
-        });
-    }
-    Ok(())
+    resolve(&here, &items, fail).map(Some)
 }
 
 /// Arrays that are all there.
@@ -120,12 +141,12 @@ fn check_front<'a>(batch: &Batch<'a>, sizes: &'a [u64]) -> Result<Items<'a>> {
     })
 }
 
-fn check_runs(items: &Items<'_>, count: usize) -> Result<()> {
-    if count > MOST {
+fn check_runs(items: &Items<'_>, count: usize, most: usize) -> Result<()> {
+    if count > most {
         return Err(Error::rt_value(
             "count",
             count,
-            format!("a number of copies in [1, {MOST}]"),
+            format!("a number of copies in [1, {most}]"),
         ));
     }
     let runs = items.attrs.len();
@@ -167,7 +188,7 @@ fn check_runs(items: &Items<'_>, count: usize) -> Result<()> {
     Ok(())
 }
 
-fn resolve(here: &Here, items: &Items<'_>, fail: &mut usize) -> Result<Vec<(Spot, Spot, u64)>> {
+fn resolve(here: &Here, items: &Items<'_>, fail: &mut usize) -> Result<Vec<Ready>> {
     let mut ready = Vec::with_capacity(items.sizes.len());
     let mut run = 0;
     let mut direction: Option<bool> = None;

@@ -4,10 +4,11 @@
 use cannery_abi as abi;
 use cannery_observe::{Event, emit};
 
-use super::{guard, locate};
+use super::guard;
+use super::locate::{self, Spot};
 use crate::error::{Error, Result};
 use crate::os;
-use crate::process::here;
+use crate::process::{Here, here};
 
 /// Largest row in bytes.
 const WIDEST: u64 = 5_000_000;
@@ -39,6 +40,46 @@ pub unsafe fn memcpy2d(dst: Plane, src: Plane, width: u64, height: u64, kind: i3
     }
     check_arguments(dst, src, width, height, kind)?;
     let here = here()?;
+    let (to, from) = ends(&here, dst, src, width, height)?;
+    if to.device.is_some() == from.device.is_some() {
+        let both = if to.device.is_some() {
+            "device"
+        } else {
+            "host"
+        };
+        return Err(Error::rt_param(
+            abi::ACL_ERROR_RT_PARAM_INVALID,
+            "kind",
+            format!(
+                "both ends are {both} memory; only host to device and device to host are possible"
+            ),
+        ));
+    }
+    if dst.pitch == width && src.pitch == width {
+        // SAFETY: both whole spans were checked; host ranges per contract.
+        unsafe { os::copy::copy(to.at, from.at, width * height) };
+    } else {
+        for row in 0..height {
+            // SAFETY: row by row inside the spans that were checked.
+            unsafe { os::copy::copy(to.at + row * dst.pitch, from.at + row * src.pitch, width) };
+        }
+    }
+    emit(|| Event::Copy {
+        to: dst.address,
+        from: src.address,
+        bytes: width * height,
+    });
+    Ok(())
+}
+
+/// Both ends of a 2D copy, checked and ready to be touched.
+pub(crate) fn ends(
+    here: &Here,
+    dst: Plane,
+    src: Plane,
+    width: u64,
+    height: u64,
+) -> Result<(Spot, Spot)> {
     if here.runtime.is_rc() {
         return Err(Error::unsupported(
             "there are no 2D copies where host and device are one (CANNERY_MODE=rc); copy row by row",
@@ -59,46 +100,24 @@ pub unsafe fn memcpy2d(dst: Plane, src: Plane, width: u64, height: u64, kind: i3
     };
     let to = locate::range(here.runtime, "dst", dst.address, to_span)?;
     let from = locate::range(here.runtime, "src", src.address, from_span)?;
-    if to.device.is_some() == from.device.is_some() {
-        let both = if to.device.is_some() {
-            "device"
-        } else {
-            "host"
-        };
-        return Err(Error::rt_param(
-            abi::ACL_ERROR_RT_PARAM_INVALID,
-            "kind",
-            format!(
-                "both ends are {both} memory; only host to device and device to host are possible"
-            ),
-        ));
-    }
     if to.device.is_some() {
         guard::touch(to.at, to_span)?;
     }
-    if dst.pitch == width && src.pitch == width {
-        // SAFETY: both whole spans were checked; host ranges per contract.
-        unsafe { os::copy::copy(to.at, from.at, width * height) };
-    } else {
-        for row in 0..height {
-            // SAFETY: row by row inside the spans that were checked.
-            unsafe { os::copy::copy(to.at + row * dst.pitch, from.at + row * src.pitch, width) };
-        }
-    }
-    emit(|| Event::Copy {
-        to: dst.address,
-        from: src.address,
-        bytes: width * height,
-    });
-    Ok(())
+    Ok((to, from))
 }
 
-fn check_arguments(dst: Plane, src: Plane, width: u64, height: u64, kind: i32) -> Result<()> {
+pub(crate) fn check_arguments(
+    dst: Plane,
+    src: Plane,
+    width: u64,
+    height: u64,
+    kind: i32,
+) -> Result<()> {
     if dst.address == 0 {
-        return Err(Error::null("dst"));
+        return Err(Error::null("dst").at(STAGE));
     }
     if src.address == 0 {
-        return Err(Error::null("src"));
+        return Err(Error::null("src").at(STAGE));
     }
     if !(abi::ACL_MEMCPY_HOST_TO_DEVICE..=abi::ACL_MEMCPY_DEFAULT).contains(&kind) {
         return Err(Error::value(

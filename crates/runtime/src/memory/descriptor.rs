@@ -6,7 +6,7 @@ use cannery_abi as abi;
 use super::{guard, locate};
 use crate::error::{Error, Result};
 use crate::os;
-use crate::process::here;
+use crate::process::{Here, here};
 
 /// Bytes of a description.
 const SIZE: u64 = 64;
@@ -15,7 +15,7 @@ const ALIGNMENT: u64 = 64;
 /// Marks memory that holds one.
 const MARK: u64 = u64::from_le_bytes(*b"cpy-desc");
 
-fn check_kind(kind: i32) -> Result<()> {
+pub(crate) fn check_kind(kind: i32) -> Result<()> {
     if kind == abi::ACL_MEMCPY_INNER_DEVICE_TO_DEVICE {
         return Ok(());
     }
@@ -77,4 +77,24 @@ pub fn set(desc: u64, kind: i32, src: u64, dst: u64, count: u64, config: u64) ->
     // SAFETY: the range of 64 bytes was checked and is a multiple of 8.
     unsafe { os::copy::copy(spot.at, words.as_ptr() as u64, SIZE) };
     Ok(())
+}
+
+/// The copy that a description in device memory holds: source, destination, bytes.
+pub(crate) fn read(here: &Here, desc: u64) -> Result<(u64, u64, u64)> {
+    if !desc.is_multiple_of(ALIGNMENT) {
+        return Err(Error::address("desc", desc, "must be a multiple of 64"));
+    }
+    let spot = locate::range(here.runtime, "desc", desc, SIZE)?;
+    let mut words = [0u64; 8];
+    // SAFETY: the range of 64 bytes was checked; `words` has as many.
+    unsafe { os::copy::copy(words.as_mut_ptr() as u64, spot.at, SIZE) };
+    let [mark, src, dst, count, ..] = words;
+    if spot.device.is_none() || mark != MARK {
+        return Err(Error::address(
+            "desc",
+            desc,
+            "holds no description; call aclrtSetMemcpyDesc first",
+        ));
+    }
+    Ok((src, dst, count))
 }

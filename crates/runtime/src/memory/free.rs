@@ -28,7 +28,9 @@ pub fn free_with_sync(address: u64) -> Result<()> {
     if address == 0 {
         return Err(Error::null("devPtr"));
     }
-    release(here()?.runtime, address)
+    let here = here()?;
+    here.runtime.drain(here.device().index());
+    release(here.runtime, address)
 }
 
 /// Families that aclrtFree takes.

@@ -245,7 +245,9 @@ pub fn free_host_with_sync(address: u64) -> Result<()> {
     if address == 0 {
         return Err(Error::null("hostPtr"));
     }
-    release(here()?.runtime, address)
+    let here = here()?;
+    here.runtime.drain(here.device().index());
+    release(here.runtime, address)
 }
 
 /// Families that aclrtFreeHost takes.

@@ -16,6 +16,7 @@
 //! is reported.
 
 pub(crate) mod arena;
+pub mod async_copy;
 pub mod batch;
 pub mod cache;
 pub mod config;

@@ -3,7 +3,8 @@
 
 use cannery_observe::{Event, emit};
 
-use super::{guard, locate};
+use super::guard;
+use super::locate::{self, Spot};
 use crate::error::{Error, Result};
 use crate::os;
 use crate::process::here;
@@ -52,8 +53,22 @@ pub unsafe fn memset(address: u64, max: u64, value: i32, count: u64) -> Result<(
 /// count that does not fit `size` bytes (its product may wrap, as in the reference); 107002 without a
 /// context; 107000 for a range outside of its block.
 pub fn memset_d32(address: u64, size: u64, value: u32, count: u64) -> Result<()> {
-    if count == 0 {
+    let Some((spot, count)) = check_d32(address, size, count)? else {
         return Ok(());
+    };
+    // SAFETY: inside a live block of this runtime, at a multiple of 4.
+    unsafe { os::copy::fill_words(spot.at, value, count) };
+    emit(|| Event::Fill {
+        to: address,
+        bytes: count * 4,
+    });
+    Ok(())
+}
+
+/// The checks of a 32-bit fill: where to fill and how many words; `None` for nothing to do.
+pub(crate) fn check_d32(address: u64, size: u64, count: u64) -> Result<Option<(Spot, u64)>> {
+    if count == 0 {
+        return Ok(None);
     }
     if address == 0 {
         return Err(Error::null("ptr"));
@@ -92,8 +107,5 @@ pub fn memset_d32(address: u64, size: u64, value: u32, count: u64) -> Result<()>
     if spot.device.is_some() {
         guard::touch(spot.at, bytes)?;
     }
-    // SAFETY: inside a live block of this runtime, at a multiple of 4.
-    unsafe { os::copy::fill_words(spot.at, value, count) };
-    emit(|| Event::Fill { to: address, bytes });
-    Ok(())
+    Ok(Some((spot, count)))
 }

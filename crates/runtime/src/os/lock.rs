@@ -68,6 +68,12 @@ impl<T> QuickLock<T> {
     }
 }
 
+impl<T: Default> Default for QuickLock<T> {
+    fn default() -> Self {
+        Self::new(T::default())
+    }
+}
+
 impl<T> Deref for QuickGuard<'_, T> {
     type Target = T;
 

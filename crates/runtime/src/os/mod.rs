@@ -7,6 +7,7 @@
 
 pub(crate) mod canary;
 pub(crate) mod copy;
+pub(crate) mod futex;
 pub(crate) mod host;
 pub(crate) mod lock;
 pub(crate) mod map;

@@ -5,6 +5,7 @@ use std::fmt;
 
 use super::profile::{self, Profile, Soc, parse_size};
 use super::{Limits, Log, Mode, Pin};
+use crate::stream::engine::Schedule;
 
 /// Where a value came from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -82,6 +83,8 @@ pub struct Settings {
     pub limits: Limits,
     /// Log level.
     pub log: Log,
+    /// When queued work runs.
+    pub schedule: Schedule,
     /// The whole list, for `info`.
     pub used: Vec<Used>,
 }
@@ -97,17 +100,17 @@ const PIN: &str = "CANNERY_PIN";
 const LIMITS: &str = "CANNERY_LIMITS";
 const API: &str = "CANNERY_API_VERSION";
 const LOG: &str = "CANNERY_LOG";
+const SCHEDULE: &str = "CANNERY_SCHEDULE";
 const DIR: &str = "CANNERY_RUNTIME_DIR";
 
 /// Every name that does something.
-const KNOWN: [&str; 12] = [
-    DEVICES, PROFILE, MODE, HBM, HUGE, GIANT, WINDOW, PIN, LIMITS, API, LOG, DIR,
+const KNOWN: [&str; 13] = [
+    DEVICES, PROFILE, MODE, HBM, HUGE, GIANT, WINDOW, PIN, LIMITS, API, LOG, DIR, SCHEDULE,
 ];
 
 /// Names of parts that do not exist yet, with the one value that is true already.
-const LATER: [(&str, &str); 9] = [
+const LATER: [(&str, &str); 8] = [
     ("CANNERY_QUOTA", ""),
-    ("CANNERY_SCHEDULE", "fifo"),
     ("CANNERY_TIMING", "off"),
     ("CANNERY_COHERENCE", "system"),
     ("CANNERY_CHECK", "off"),
@@ -312,6 +315,7 @@ impl Reader {
             true => Ok(()),
             false => Err("must be an absolute path".to_owned()),
         })?;
+        let schedule = self.get(SCHEDULE, (Schedule::Fifo, "fifo"), parse_schedule)?;
         let used = self.used;
         Ok(Settings {
             devices,
@@ -325,6 +329,7 @@ impl Reader {
             pin,
             limits,
             log,
+            schedule,
             used,
         })
     }
@@ -337,6 +342,19 @@ pub(crate) fn default_huge(capacity: u64) -> u64 {
 
 fn size(text: &str) -> Result<u64, String> {
     parse_size(text).ok_or_else(|| "must be bytes, or a number with K, M, G or T".to_owned())
+}
+
+fn parse_schedule(text: &str) -> Result<Schedule, String> {
+    match text {
+        "fifo" => Ok(Schedule::Fifo),
+        "eager" => Ok(Schedule::Eager),
+        "lazy" => Ok(Schedule::Lazy),
+        _ => text
+            .strip_prefix("random:")
+            .and_then(|seed| seed.parse().ok())
+            .map(Schedule::Random)
+            .ok_or_else(|| "choose fifo, eager, lazy or random:SEED (a whole number)".to_owned()),
+    }
 }
 
 fn parse_limits(text: &str) -> Result<Limits, String> {

@@ -1,0 +1,95 @@
+//! Chapter: stream management; value write and wait.
+
+use core::ffi::c_void;
+
+use cannery_abi as abi;
+use cannery_runtime::error::Error;
+use cannery_runtime::stream::{manage, value, wait};
+
+use crate::face::{address_place, faces, place, put};
+
+faces! {
+    /// aclrtCreateStream
+    fn aclrtCreateStream(stream: *mut abi::aclrtStream) => {
+        let Some(place) = address_place(stream) else { return Err(Error::null("stream")) };
+        *place = manage::create(0, 0)?;
+        Ok(())
+    };
+    /// aclrtCreateStreamWithConfig
+    fn aclrtCreateStreamWithConfig(stream: *mut abi::aclrtStream, priority: u32, flag: u32) => {
+        let Some(place) = address_place(stream) else { return Err(Error::null("stream")) };
+        *place = manage::create(priority, flag)?;
+        Ok(())
+    };
+    /// aclrtDestroyStream
+    fn aclrtDestroyStream(stream: abi::aclrtStream) => manage::destroy(stream as u64, false);
+    /// aclrtDestroyStreamForce
+    fn aclrtDestroyStreamForce(stream: abi::aclrtStream) => manage::destroy(stream as u64, true);
+    /// aclrtStreamAbort
+    fn aclrtStreamAbort(stream: abi::aclrtStream) => manage::abort(stream as u64);
+    /// aclrtSynchronizeStream
+    fn aclrtSynchronizeStream(stream: abi::aclrtStream) => wait::synchronize(stream as u64, None);
+    /// aclrtSynchronizeStreamWithTimeout
+    fn aclrtSynchronizeStreamWithTimeout(stream: abi::aclrtStream, timeout: i32)
+        => wait::synchronize(stream as u64, Some(timeout));
+    /// aclrtStreamQuery
+    fn aclrtStreamQuery(stream: abi::aclrtStream, status: *mut abi::aclrtStreamStatus)
+        => put(status, "status", || wait::query(stream as u64));
+    /// aclrtGetStreamAvailableNum
+    fn aclrtGetStreamAvailableNum(streamCount: *mut u32)
+        => put(streamCount, "streamCount", manage::available);
+    /// aclrtStreamGetFlags
+    fn aclrtStreamGetFlags(stream: abi::aclrtStream, flags: *mut u32)
+        => put(flags, "flags", || manage::flags(stream as u64));
+    /// aclrtStreamGetPriority
+    fn aclrtStreamGetPriority(stream: abi::aclrtStream, priority: *mut u32)
+        => put(priority, "priority", || manage::priority(stream as u64));
+    /// aclrtStreamGetId
+    fn aclrtStreamGetId(stream: abi::aclrtStream, streamId: *mut i32)
+        => put(streamId, "streamId", || manage::id(stream as u64));
+    /// aclrtSetStreamFailureMode
+    fn aclrtSetStreamFailureMode(stream: abi::aclrtStream, mode: u64)
+        => manage::set_failure_mode(stream as u64, mode);
+    /// aclrtSetStreamOverflowSwitch
+    fn aclrtSetStreamOverflowSwitch(stream: abi::aclrtStream, flag: u32)
+        => manage::set_overflow(stream as u64, flag);
+    /// aclrtGetStreamOverflowSwitch
+    fn aclrtGetStreamOverflowSwitch(stream: abi::aclrtStream, flag: *mut u32)
+        => put(flag, "flag", || manage::overflow(stream as u64));
+    /// aclrtSetStreamAttribute
+    fn aclrtSetStreamAttribute(
+        stream: abi::aclrtStream,
+        stmAttrType: abi::aclrtStreamAttr,
+        value: *mut abi::aclrtStreamAttrValue,
+    ) => {
+        let Some(value) = place(value) else { return Err(Error::null("value")) };
+        let wide = stmAttrType == abi::ACL_STREAM_ATTR_FAILURE_MODE;
+        // SAFETY: the members of the union are plain numbers at the same place.
+        let number = unsafe {
+            if wide { value.failureMode } else { u64::from(value.streamPriority) }
+        };
+        manage::set_attribute(stream as u64, stmAttrType, number)
+    };
+    /// aclrtGetStreamAttribute
+    fn aclrtGetStreamAttribute(
+        stream: abi::aclrtStream,
+        stmAttrType: abi::aclrtStreamAttr,
+        value: *mut abi::aclrtStreamAttrValue,
+    ) => {
+        let Some(value) = place(value) else { return Err(Error::null("value")) };
+        value.failureMode = manage::attribute(stream as u64, stmAttrType)?;
+        Ok(())
+    };
+    /// aclrtCtxGetCurrentDefaultStream
+    fn aclrtCtxGetCurrentDefaultStream(stream: *mut abi::aclrtStream) => {
+        let Some(place) = address_place(stream) else { return Err(Error::null("stream")) };
+        *place = manage::current_default()?;
+        Ok(())
+    };
+    /// aclrtValueWrite
+    fn aclrtValueWrite(devAddr: *mut c_void, value: u64, flag: u32, stream: abi::aclrtStream)
+        => value::write(devAddr as u64, value, flag, stream as u64);
+    /// aclrtValueWait
+    fn aclrtValueWait(devAddr: *mut c_void, value: u64, flag: u32, stream: abi::aclrtStream)
+        => value::wait(devAddr as u64, value, flag, stream as u64);
+}

@@ -1,0 +1,505 @@
+//! Who runs the tasks, and when.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicU8, AtomicU32, AtomicUsize, Ordering};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use super::task::{Outcome, Task};
+use super::{BLOCKED, IDLE, QUEUED, Stream};
+use crate::os::{self, futex};
+
+/// When runners run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Schedule {
+    /// In the background, in submission order.
+    Fifo,
+    /// Inside submit.
+    Eager,
+    /// When somebody waits.
+    Lazy,
+    /// One task at a time in an order that the seed decides.
+    Random(u64),
+}
+
+impl std::fmt::Display for Schedule {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Schedule::Fifo => write!(f, "fifo"),
+            Schedule::Eager => write!(f, "eager"),
+            Schedule::Lazy => write!(f, "lazy"),
+            Schedule::Random(seed) => write!(f, "random:{seed}"),
+        }
+    }
+}
+
+/// How often blocked streams that nobody will bring on are looked at.
+const LOOK: Duration = Duration::from_micros(100);
+/// A worker without work ends after so long.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// Turns of the loop before a worker sleeps.
+const SPINS: u32 = 2_000;
+/// Most workers, those in host functions included.
+const MOST_WORKERS: usize = 512;
+
+struct Engine {
+    state: Mutex<State>,
+    bell: Condvar,
+    /// Streams in the run queue: lets idle workers spin without the lock.
+    waiting: AtomicUsize,
+    mode: AtomicU8,
+}
+
+struct State {
+    ready: VecDeque<&'static Stream>,
+    /// Blocked streams that have to be looked at again.
+    pollers: Vec<&'static Stream>,
+    /// Held by the schedule (lazy, random), in order of submission.
+    held: Vec<&'static Stream>,
+    random: super::random::Random,
+    workers: usize,
+    idle: usize,
+    /// Workers inside a host function.
+    busy_outside: usize,
+}
+
+static ENGINE: Engine = Engine {
+    state: Mutex::new(State {
+        ready: VecDeque::new(),
+        pollers: Vec::new(),
+        held: Vec::new(),
+        random: super::random::Random::new(0),
+        workers: 0,
+        idle: 0,
+        busy_outside: 0,
+    }),
+    bell: Condvar::new(),
+    waiting: AtomicUsize::new(0),
+    mode: AtomicU8::new(FIFO),
+};
+
+const FIFO: u8 = 0;
+const EAGER: u8 = 1;
+const LAZY: u8 = 2;
+const RANDOM: u8 = 3;
+
+/// Turns of the random schedule, one at a time.
+static TURN: Mutex<()> = Mutex::new(());
+/// Workers that may run tasks at a time, set at the start.
+static WORKERS: AtomicU32 = AtomicU32::new(2);
+
+fn state() -> MutexGuard<'static, State> {
+    ENGINE.state.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[inline]
+fn mode() -> u8 {
+    ENGINE.mode.load(Ordering::Relaxed)
+}
+
+/// Sets the schedule; before the first stream exists.
+pub(crate) fn set_schedule(schedule: Schedule) {
+    let cores = std::thread::available_parallelism().map_or(2, std::num::NonZero::get);
+    WORKERS.store(cores.clamp(2, 64) as u32, Ordering::Relaxed);
+    let number = match schedule {
+        Schedule::Fifo => FIFO,
+        Schedule::Eager => EAGER,
+        Schedule::Lazy => LAZY,
+        Schedule::Random(seed) => {
+            state().random = super::random::Random::new(seed);
+            RANDOM
+        }
+    };
+    ENGINE.mode.store(number, Ordering::Release);
+}
+
+/// Appends a task.
+#[inline]
+pub(crate) fn submit(stream: &'static Stream, task: Task) {
+    {
+        let mut queue = stream.queue.lock();
+        queue.push_back(task);
+        let number = stream.submitted.load(Ordering::Relaxed) + 1;
+        stream.submitted.store(number, Ordering::Release);
+    }
+    if stream.state.load(Ordering::SeqCst) == IDLE
+        && stream
+            .state
+            .compare_exchange(IDLE, QUEUED, Ordering::SeqCst, Ordering::SeqCst)
+            .is_ok()
+    {
+        if mode() == EAGER {
+            run(stream, true);
+        } else {
+            enqueue(stream);
+        }
+    }
+}
+
+/// Puts a stream with work where runners find it.
+pub(crate) fn enqueue(stream: &'static Stream) {
+    let mut state = state();
+    if matches!(mode(), LAZY | RANDOM) {
+        state.held.push(stream);
+        ENGINE.bell.notify_all();
+        return;
+    }
+    make_ready(&mut state, stream);
+}
+
+fn make_ready(state: &mut State, stream: &'static Stream) {
+    state.ready.push_back(stream);
+    ENGINE.waiting.fetch_add(1, Ordering::Release);
+    call_worker(state);
+}
+
+fn call_worker(state: &mut State) {
+    if state.idle > 0 {
+        ENGINE.bell.notify_one();
+        return;
+    }
+    let able = state.workers - state.busy_outside.min(state.workers);
+    if able < WORKERS.load(Ordering::Relaxed) as usize && state.workers < MOST_WORKERS {
+        state.workers += 1;
+        if !os::thread::spawn_quiet("cannery-worker", work) {
+            // Whoever waits for the stream runs it.
+            state.workers -= 1;
+        }
+    }
+}
+
+/// A blocked stream may go on: called by what it was waiting for.
+pub(crate) fn bring_on(stream: &'static Stream) {
+    if stream
+        .state
+        .compare_exchange(BLOCKED, QUEUED, Ordering::SeqCst, Ordering::SeqCst)
+        .is_ok()
+    {
+        enqueue(stream);
+    }
+}
+
+/// Something in memory changed: streams that wait for values look at once.
+pub(crate) fn look_again() {
+    let pollers = std::mem::take(&mut state().pollers);
+    for stream in pollers {
+        bring_on(stream);
+    }
+}
+
+/// Runs the tasks of a stream until it has none, is blocked, or (for helpers) needs a worker.
+/// Returns at once when another runner has it. `helper`: the caller is a thread of the program.
+pub(crate) fn run(stream: &'static Stream, helper: bool) {
+    run_tasks(stream, helper, u32::MAX);
+}
+
+fn run_tasks(stream: &'static Stream, helper: bool, most: u32) {
+    if stream.running.swap(true, Ordering::SeqCst) {
+        return;
+    }
+    let mut left = most;
+    let rest = loop {
+        if stream.state.load(Ordering::SeqCst) == BLOCKED {
+            break Rest::Blocked;
+        }
+        if left == 0 {
+            break Rest::More;
+        }
+        let task = {
+            let mut queue = stream.queue.lock();
+            match queue.front() {
+                None => break Rest::Empty,
+                Some(task) if helper && task.needs_worker() => break Rest::More,
+                Some(_) => queue.pop_front(),
+            }
+        };
+        let Some(task) = task else { break Rest::Empty };
+        left -= 1;
+        let outside = task.needs_worker();
+        crate::log::trace_task(stream.id.load(Ordering::Relaxed), task.name());
+        // Before the task can register with what it waits for: whoever brings it on sees it.
+        stream.state.store(BLOCKED, Ordering::SeqCst);
+        if outside {
+            leave_for_host_function();
+        }
+        let outcome = task.run(stream);
+        if outside {
+            return_from_host_function();
+        }
+        match outcome {
+            Outcome::Done => {
+                stream.state.store(QUEUED, Ordering::SeqCst);
+                finish(stream, 1);
+            }
+            Outcome::Blocked(task) => {
+                stream.queue.lock().push_front(task);
+                break Rest::Blocked;
+            }
+            Outcome::LookAgain(task) => {
+                stream.queue.lock().push_front(task);
+                let mut state = state();
+                state.pollers.push(stream);
+                // Somebody has to look: a worker, unless threads that wait do.
+                if state.idle == 0 {
+                    call_worker(&mut state);
+                } else {
+                    ENGINE.bell.notify_one();
+                }
+                break Rest::Blocked;
+            }
+        }
+    };
+    if matches!(rest, Rest::Empty) {
+        stream.state.store(IDLE, Ordering::SeqCst);
+    }
+    stream.running.store(false, Ordering::SeqCst);
+    // While the token was held, others may have found the stream taken and gone away.
+    match rest {
+        Rest::Empty => {
+            if !stream.queue.lock().is_empty()
+                && stream
+                    .state
+                    .compare_exchange(IDLE, QUEUED, Ordering::SeqCst, Ordering::SeqCst)
+                    .is_ok()
+            {
+                enqueue(stream);
+            }
+        }
+        Rest::More => enqueue(stream),
+        Rest::Blocked => {
+            if stream.state.load(Ordering::SeqCst) == QUEUED {
+                enqueue(stream);
+            }
+        }
+    }
+}
+
+enum Rest {
+    Empty,
+    More,
+    Blocked,
+}
+
+/// Counts finished tasks and wakes whoever waits for them.
+fn finish(stream: &Stream, tasks: u64) {
+    stream.done.fetch_add(tasks, Ordering::SeqCst);
+    if stream.sleepers.load(Ordering::SeqCst) > 0 {
+        stream.bell.fetch_add(1, Ordering::SeqCst);
+        futex::wake_all(&stream.bell);
+    }
+}
+
+fn leave_for_host_function() {
+    let mut state = state();
+    state.busy_outside += 1;
+    if !state.ready.is_empty() {
+        call_worker(&mut state);
+    }
+}
+
+fn return_from_host_function() {
+    state().busy_outside -= 1;
+}
+
+fn work() {
+    let mut idle_since: Option<Instant> = None;
+    let mut spins = 0;
+    loop {
+        let next = {
+            let mut state = state();
+            let next = state.ready.pop_front();
+            if next.is_some() {
+                ENGINE.waiting.fetch_sub(1, Ordering::Release);
+            }
+            next
+        };
+        if let Some(stream) = next {
+            run(stream, false);
+            (idle_since, spins) = (None, 0);
+            continue;
+        }
+        if spins < SPINS {
+            spins += 1;
+            if ENGINE.waiting.load(Ordering::Acquire) == 0 {
+                std::hint::spin_loop();
+                continue_spinning(&mut spins);
+            }
+            continue;
+        }
+        let since = *idle_since.get_or_insert_with(Instant::now);
+        let mut state = state();
+        if !state.ready.is_empty() {
+            continue;
+        }
+        let polling = !state.pollers.is_empty() && !matches!(mode(), LAZY | RANDOM);
+        if !polling && since.elapsed() > PATIENCE {
+            state.workers -= 1;
+            return;
+        }
+        state.idle += 1;
+        let limit = if polling { LOOK } else { PATIENCE };
+        let (mut state, _) = ENGINE
+            .bell
+            .wait_timeout(state, limit)
+            .unwrap_or_else(PoisonError::into_inner);
+        state.idle -= 1;
+        if polling {
+            let pollers = std::mem::take(&mut state.pollers);
+            drop(state);
+            for stream in pollers {
+                bring_on(stream);
+            }
+        }
+    }
+}
+
+/// Looks at the count of waiting streams many times before the lock is taken again.
+fn continue_spinning(spins: &mut u32) {
+    while *spins < SPINS && ENGINE.waiting.load(Ordering::Acquire) == 0 {
+        std::hint::spin_loop();
+        *spins += 1;
+    }
+}
+
+/// Somebody waits for something: lets the schedule make progress. With a random schedule one task
+/// is done. False: nothing could be done now.
+pub(crate) fn make_progress() -> bool {
+    match mode() {
+        LAZY => {
+            let mut state = state();
+            let held = std::mem::take(&mut state.held);
+            let any = !held.is_empty() || !state.pollers.is_empty();
+            for stream in held {
+                make_ready(&mut state, stream);
+            }
+            let pollers = std::mem::take(&mut state.pollers);
+            drop(state);
+            pollers.into_iter().for_each(bring_on);
+            any
+        }
+        RANDOM => one_random_task(),
+        _ => false,
+    }
+}
+
+fn one_random_task() -> bool {
+    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    let stream = {
+        let mut state = state();
+        if state.held.is_empty() {
+            let pollers = std::mem::take(&mut state.pollers);
+            drop(state);
+            let any = !pollers.is_empty();
+            pollers.into_iter().for_each(bring_on);
+            return any;
+        }
+        let count = state.held.len() as u64;
+        let at = state.random.below(count) as usize;
+        state.held.remove(at)
+    };
+    let outside = stream.queue.lock().front().is_some_and(Task::needs_worker);
+    if outside {
+        // On a thread of the runtime, while this one waits: still one at a time.
+        std::thread::scope(|scope| {
+            scope.spawn(|| run_tasks(stream, false, 1));
+        });
+    } else {
+        run_tasks(stream, true, 1);
+    }
+    true
+}
+
+/// Waits until the first `target` tasks of a stream are done. False: `until` came first.
+pub(crate) fn wait_for(stream: &'static Stream, target: u64, until: Option<Instant>) -> bool {
+    if stream.reached(target) {
+        return true;
+    }
+    sleep_until(
+        &|| stream.reached(target),
+        until,
+        stream,
+        &stream.sleepers,
+        &stream.bell,
+    )
+}
+
+/// Waits until `over` holds; `word` changes and is rung when it may, while `sleepers` says that
+/// somebody sleeps. The waiter lends `stream` a hand.
+pub(crate) fn sleep_until(
+    over: &dyn Fn() -> bool,
+    until: Option<Instant>,
+    stream: &'static Stream,
+    sleepers: &AtomicU32,
+    word: &AtomicU32,
+) -> bool {
+    let mut spins = 0u32;
+    loop {
+        if over() {
+            return true;
+        }
+        let expired = until.is_some_and(|until| Instant::now() >= until);
+        if expired {
+            return false;
+        }
+        let held = matches!(mode(), LAZY | RANDOM);
+        if held && make_progress() {
+            spins = 0;
+            continue;
+        }
+        if !held && stream.state.load(Ordering::SeqCst) == QUEUED {
+            run(stream, true);
+        }
+        if over() {
+            return true;
+        }
+        if spins < SPINS {
+            spins += 1;
+            std::hint::spin_loop();
+            continue;
+        }
+        sleepers.fetch_add(1, Ordering::SeqCst);
+        let value = word.load(Ordering::SeqCst);
+        if !over() {
+            let mut limit = until.map(|until| until.saturating_duration_since(Instant::now()));
+            if held {
+                // What brings it on may be another thread's submission.
+                limit = Some(limit.map_or(LOOK, |limit| limit.min(LOOK)));
+            }
+            futex::wait(word, value, limit);
+        }
+        sleepers.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+/// Drops every task that has not begun; they count as done. What others wait for is released.
+pub(crate) fn drop_tasks(stream: &'static Stream) {
+    let dropped = std::mem::take(&mut *stream.queue.lock());
+    let count = dropped.len() as u64;
+    for task in dropped {
+        match task {
+            Task::Record(record) => record.fire(),
+            Task::Report(report) => report.withdraw(),
+            _ => {}
+        }
+    }
+    if count > 0 {
+        finish(stream, count);
+    }
+    let _ = stream
+        .state
+        .compare_exchange(BLOCKED, IDLE, Ordering::SeqCst, Ordering::SeqCst);
+    state()
+        .pollers
+        .retain(|other| !std::ptr::eq(*other, stream));
+}
+
+/// In a forked child: workers stayed with the parent.
+pub(crate) fn forget() {
+    if let Some(mut state) = crate::patient::lock(&ENGINE.state) {
+        state.ready.clear();
+        state.pollers.clear();
+        state.held.clear();
+        (state.workers, state.idle, state.busy_outside) = (0, 0, 0);
+        ENGINE.waiting.store(0, Ordering::Release);
+    }
+}

@@ -1,0 +1,575 @@
+//! Manual chapter: events. Two generations with different rules: "plain" ones, and those of
+//! aclrtCreateEventExWithFlag ("Ex").
+
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+use cannery_abi as abi;
+
+use super::engine::{self, bring_on};
+use super::manage::stream_of_call;
+use super::task::Task;
+use super::{Stream, wait};
+use crate::error::{Error, Fault, Result};
+use crate::os::futex;
+use crate::os::lock::QuickLock;
+use crate::process::{Here, here};
+use crate::registry::Registry;
+
+/// All events of the process.
+pub(crate) static EVENTS: Registry<Event> = Registry::new(0xd2);
+
+/// What one record captured: everything its stream held before.
+pub(crate) struct Record {
+    done: AtomicBool,
+    /// When it was reached, in nanoseconds since the process began.
+    time: AtomicU64,
+    waiting: Mutex<Vec<&'static Stream>>,
+    sleepers: AtomicU32,
+    bell: AtomicU32,
+    /// The stream it was queued on: a host thread that waits lends it a hand.
+    stream: &'static Stream,
+}
+
+impl Record {
+    fn new(stream: &'static Stream) -> Arc<Record> {
+        Arc::new(Record {
+            done: AtomicBool::new(false),
+            time: AtomicU64::new(0),
+            waiting: Mutex::new(Vec::new()),
+            sleepers: AtomicU32::new(0),
+            bell: AtomicU32::new(0),
+            stream,
+        })
+    }
+
+    pub(crate) fn is_done(&self) -> bool {
+        self.done.load(Ordering::SeqCst)
+    }
+
+    /// The stream reached it.
+    pub(crate) fn fire(&self) {
+        self.time.store(now(), Ordering::Relaxed);
+        let waiting = {
+            let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+            self.done.store(true, Ordering::SeqCst);
+            std::mem::take(&mut *waiting)
+        };
+        if self.sleepers.load(Ordering::SeqCst) > 0 {
+            self.bell.fetch_add(1, Ordering::SeqCst);
+            futex::wake_all(&self.bell);
+        }
+        waiting.into_iter().for_each(bring_on);
+    }
+
+    /// True when it is done; else `stream` is brought on when it is.
+    pub(crate) fn is_done_or_wait(&self, stream: &'static Stream) -> bool {
+        if self.is_done() {
+            return true;
+        }
+        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.is_done() {
+            return true;
+        }
+        if !waiting.iter().any(|other| std::ptr::eq(*other, stream)) {
+            waiting.push(stream);
+        }
+        false
+    }
+}
+
+/// See the module.
+#[derive(Default)]
+pub(crate) struct Event {
+    inner: QuickLock<Inner>,
+}
+
+#[derive(Default, Clone)]
+struct Inner {
+    flags: u32,
+    ex: bool,
+    id: u32,
+    record: Option<Arc<Record>>,
+    /// First use of the record and of the wait decides their flags for good.
+    record_flag: Option<u32>,
+    wait_flag: Option<u32>,
+    waits: Vec<(&'static Stream, u64)>,
+}
+
+impl Event {
+    fn read(&self) -> Inner {
+        self.inner.lock().clone()
+    }
+
+    /// Back to the state before any record (a queued reset).
+    pub(crate) fn reset_now(&self) {
+        self.inner.lock().record = None;
+    }
+}
+
+/// Nanoseconds since the first use in this process.
+fn now() -> u64 {
+    static BEGAN: std::sync::OnceLock<Instant> = std::sync::OnceLock::new();
+    let began = *BEGAN.get_or_init(Instant::now);
+    // Never 0, which means "not yet".
+    (began.elapsed().as_nanos() as u64).max(1)
+}
+
+pub(super) fn bad_handle(param: &'static str, handle: u64, kind: &str) -> Error {
+    Error::rt_param(
+        abi::ACL_ERROR_RT_INVALID_HANDLE,
+        param,
+        format!(
+            "{handle:#x} is no living object of kind {kind}; destroyed already, or of another kind"
+        ),
+    )
+}
+
+fn find(handle: u64) -> Result<&'static Event> {
+    EVENTS
+        .find(handle)
+        .ok_or_else(|| bad_handle("event", handle, "Event"))
+}
+
+fn not_null(param: &'static str, handle: u64) -> Result<()> {
+    if handle == 0 {
+        Err(Error::null(param))
+    } else {
+        Ok(())
+    }
+}
+
+const SYNC: u32 = abi::ACL_EVENT_SYNC;
+const EXTERNAL: u32 = abi::ACL_EVENT_EXTERNAL;
+const DEVICE_ONLY: u32 = abi::ACL_EVENT_DEVICE_USE_ONLY;
+
+/// aclrtCreateEvent, aclrtCreateEventWithFlag (`flags`), aclrtCreateEventExWithFlag (`ex`).
+///
+/// # Errors
+/// 107000 for flags; 107002 without a context; 207000 for flags that the product or this build
+/// lacks; 207007 when no event is left.
+pub fn create(flags: Option<u32>, ex: bool) -> Result<u64> {
+    let here = match flags {
+        None => here()?,
+        Some(flags) => {
+            check_flags(flags, ex)?;
+            here()?
+        }
+    };
+    if flags.is_some_and(|flags| flags & abi::ACL_EVENT_IPC != 0) {
+        return Err(Error::unsupported(
+            "events shared between processes are not built yet (flag ACL_EVENT_IPC, 0x40)",
+        ));
+    }
+    // The manual gives aclrtCreateEvent all that waiting and timing need.
+    let flags = flags.unwrap_or(SYNC | abi::ACL_EVENT_TIME_LINE);
+    let used = EVENTS.count();
+    if let Some(limit) = here.runtime.settings.profile.events
+        && used >= u64::from(limit)
+        && !ex
+    {
+        return Err(Error::sequence(
+            abi::ACL_ERROR_RT_NO_EVENT_RESOURCE,
+            format!(
+                "all {limit} events of the device are in use; destroy some with aclrtDestroyEvent"
+            ),
+        ));
+    }
+    let made = EVENTS.create(|event| {
+        let mut inner = event.inner.lock();
+        *inner = Inner {
+            flags,
+            ex,
+            id: used as u32,
+            ..Inner::default()
+        };
+    });
+    made.ok_or_else(|| {
+        Error::sequence(
+            abi::ACL_ERROR_RT_NO_EVENT_RESOURCE,
+            "too many events are alive",
+        )
+    })
+}
+
+fn check_flags(flags: u32, ex: bool) -> Result<()> {
+    let known = SYNC | abi::ACL_EVENT_CAPTURE_STREAM_PROGRESS | abi::ACL_EVENT_TIME_LINE;
+    if ex {
+        if flags == abi::ACL_EVENT_IPC || (flags != 0 && flags & !known == 0) {
+            return Ok(());
+        }
+        return Err(Error::rt_value(
+            "flag",
+            format!("{flags:#x}"),
+            "SYNC 1, PROGRESS 2 and TIME_LINE 8 or-ed, or IPC 0x40 alone",
+        ));
+    }
+    if flags & EXTERNAL != 0 && flags != EXTERNAL {
+        return Err(Fault::RtUnknown {
+            param: "flag",
+            value: format!("{flags:#x}"),
+            cause: "EXTERNAL (0x20) must stand alone".to_owned(),
+        }
+        .into());
+    }
+    if flags == 0 || flags & !(known | DEVICE_ONLY | EXTERNAL) != 0 {
+        return Err(Error::rt_value(
+            "flag",
+            format!("{flags:#x}"),
+            "a mask of 1, 2, 8 and 0x10, or 0x20 alone",
+        ));
+    }
+    Ok(())
+}
+
+/// aclrtDestroyEvent: without waiting.
+///
+/// # Errors
+/// 100000 for NULL, 107017 for what is no living event.
+pub fn destroy(handle: u64) -> Result<()> {
+    not_null("event", handle)?;
+    let event = find(handle)?;
+    if !EVENTS.end(handle) {
+        return Err(bad_handle("event", handle, "Event"));
+    }
+    // Queued records and waits keep what they need of it.
+    *event.inner.lock() = Inner::default();
+    EVENTS.recycle(handle);
+    Ok(())
+}
+
+/// aclrtRecordEvent, aclrtRecordEventWithFlag.
+///
+/// # Errors
+/// 100000 for NULL; 107017 for dead handles; 107000 for flags and device-only events; 107002 without
+/// a context; 107003 for a stream of another context; 107029 outside of a capture.
+pub fn record(handle: u64, stream: u64, flag: Option<u32>) -> Result<()> {
+    not_null("event", handle)?;
+    let event = find(handle)?;
+    let info = event.read();
+    if let Some(flag) = flag {
+        check_external(event, &info, flag, true)?;
+    }
+    if info.flags & DEVICE_ONLY != 0 {
+        return Err(device_only());
+    }
+    let (_, stream) = stream_of_call("stream", stream)?;
+    if info.flags & EXTERNAL != 0 {
+        return Err(Error::unsupported(
+            "an event with ACL_EVENT_EXTERNAL is for captures, which are not built yet",
+        ));
+    }
+    let record = Record::new(stream);
+    {
+        let mut inner = event.inner.lock();
+        inner.record = Some(record.clone());
+        inner.record_flag.get_or_insert(0);
+    }
+    engine::submit(stream, Task::Record(record));
+    Ok(())
+}
+
+fn device_only() -> Error {
+    Fault::RtUnknown {
+        param: "event",
+        value: "device-only event".to_owned(),
+        cause: "an event created with ACL_EVENT_DEVICE_USE_ONLY is for the device only".to_owned(),
+    }
+    .into()
+}
+
+/// The rules of the external flag: first use decides; only Ex events with SYNC, only in captures.
+fn check_external(event: &Event, info: &Inner, flag: u32, record: bool) -> Result<()> {
+    if flag > 1 {
+        return Err(Error::rt_value("flag", flag, "0 (default) or 1 (external)"));
+    }
+    if flag == 1 && !(info.ex && info.flags & SYNC != 0) {
+        return Err(Error::unsupported(
+            "the external flag needs an event of aclrtCreateEventExWithFlag with ACL_EVENT_SYNC",
+        ));
+    }
+    let mut inner = event.inner.lock();
+    let first = if record {
+        &mut inner.record_flag
+    } else {
+        &mut inner.wait_flag
+    };
+    let decided = *first.get_or_insert(flag);
+    drop(inner);
+    if decided != flag {
+        return Err(Error::sequence(
+            abi::ACL_ERROR_RT_PARAM_INVALID,
+            format!("the event was used with flag {decided} first, which holds for its whole life"),
+        ));
+    }
+    if flag == 1 {
+        return Err(Fault::State {
+            code: abi::ACL_ERROR_RT_STREAM_NOT_CAPTURED,
+            cause: "the stream is not being captured, which the external flag needs".to_owned(),
+        }
+        .into());
+    }
+    Ok(())
+}
+
+/// aclrtStreamWaitEvent and its forms with a timeout in seconds (0: for ever) and a flag.
+///
+/// # Errors
+/// 100000 for NULL; 107017 for dead handles; 207000 for events without SYNC; 107000 for plain events
+/// that were never recorded; 107002 and 107003 as everywhere.
+pub fn stream_wait(stream: u64, handle: u64, timeout_s: u32, flag: Option<u32>) -> Result<()> {
+    not_null("event", handle)?;
+    if flag == Some(1) && timeout_s != 0 {
+        return Err(Error::value(
+            "timeout",
+            timeout_s,
+            "must be 0 with the external flag",
+        ));
+    }
+    let event = find(handle)?;
+    let info = event.read();
+    if let Some(flag) = flag {
+        check_external(event, &info, flag, false)?;
+    }
+    if info.flags & SYNC == 0 {
+        return Err(Error::unsupported(
+            "the event was created without ACL_EVENT_SYNC (1), so streams cannot wait for it",
+        ));
+    }
+    let (_, stream) = stream_of_call("stream", stream)?;
+    let Some(record) = info.record else {
+        if info.ex {
+            return Ok(());
+        }
+        return Err(Error::sequence(
+            abi::ACL_ERROR_RT_PARAM_INVALID,
+            "the event was never recorded; call aclrtRecordEvent before a stream waits for it",
+        ));
+    };
+    let until = super::notify::deadline(timeout_s);
+    engine::submit(stream, Task::Wait { record, until });
+    let target = stream.submitted();
+    let mut inner = event.inner.lock();
+    inner.wait_flag.get_or_insert(0);
+    inner
+        .waits
+        .retain(|(stream, target)| !stream.reached(*target));
+    inner.waits.push((stream, target));
+    Ok(())
+}
+
+/// aclrtStreamWaitEventWithTimeout: seconds, 0 for ever.
+///
+/// # Errors
+/// 107000 for negative timeouts, and as [`stream_wait`].
+pub fn stream_wait_with_timeout(stream: u64, handle: u64, timeout_s: i32) -> Result<()> {
+    let seconds = u32::try_from(timeout_s).map_err(|_| {
+        let expected = "0 (for ever) or a number of seconds above 0";
+        Error::front_value(
+            abi::ACL_ERROR_RT_PARAM_INVALID,
+            "timeout",
+            timeout_s,
+            expected,
+        )
+    })?;
+    stream_wait(stream, handle, seconds, None)
+}
+
+/// aclrtResetEvent: queued.
+///
+/// # Errors
+/// 100000 for NULL; 107017; 207000 for Ex events and those without SYNC; 107002, 107003.
+pub fn reset(handle: u64, stream: u64) -> Result<()> {
+    not_null("event", handle)?;
+    let event = find(handle)?;
+    let info = event.read();
+    if info.ex || info.flags & SYNC == 0 {
+        return Err(Error::unsupported(
+            "only events of aclrtCreateEventWithFlag with ACL_EVENT_SYNC (1) can be reset",
+        ));
+    }
+    let (_, stream) = stream_of_call("stream", stream)?;
+    engine::submit(stream, Task::ResetEvent(event));
+    Ok(())
+}
+
+fn no_external(info: &Inner) -> Result<()> {
+    if info.flags & EXTERNAL != 0 {
+        return Err(Error::unsupported("not for events with ACL_EVENT_EXTERNAL"));
+    }
+    if info.flags & DEVICE_ONLY != 0 {
+        return Err(device_only());
+    }
+    Ok(())
+}
+
+/// aclrtQueryEventStatus: ACL_EVENT_RECORDED_STATUS_*.
+///
+/// # Errors
+/// 107017; 207000 and 107000 for external and device-only events.
+pub fn recorded_status(handle: u64) -> Result<i32> {
+    not_null("event", handle)?;
+    let event = find(handle)?;
+    let (ex, flags, record) = {
+        let inner = event.inner.lock();
+        (inner.ex, inner.flags, inner.record.clone())
+    };
+    if flags & (EXTERNAL | DEVICE_ONLY) != 0 {
+        no_external(&event.read())?;
+    }
+    let done = match record {
+        Some(record) => {
+            if !record.is_done() {
+                engine::make_progress();
+            }
+            record.is_done()
+        }
+        None => ex,
+    };
+    Ok(if done {
+        abi::ACL_EVENT_RECORDED_STATUS_COMPLETE
+    } else {
+        abi::ACL_EVENT_RECORDED_STATUS_NOT_READY
+    })
+}
+
+/// aclrtQueryEvent (deprecated): ACL_EVENT_STATUS_*. Before any record: complete.
+///
+/// # Errors
+/// 107017; 207000 for Ex events.
+pub fn old_status(handle: u64) -> Result<i32> {
+    not_null("event", handle)?;
+    let info = find(handle)?.read();
+    if info.ex {
+        return Err(Error::unsupported(
+            "not for events of aclrtCreateEventExWithFlag; use aclrtQueryEventStatus",
+        ));
+    }
+    no_external(&info)?;
+    let done = info.record.is_none_or(|record| {
+        if !record.is_done() {
+            engine::make_progress();
+        }
+        record.is_done()
+    });
+    Ok(if done {
+        abi::ACL_EVENT_STATUS_COMPLETE
+    } else {
+        abi::ACL_EVENT_STATUS_NOT_READY
+    })
+}
+
+/// aclrtQueryEventWaitStatus: whether every queued wait for it is over.
+///
+/// # Errors
+/// 107017; 207000 for Ex events and those without SYNC.
+pub fn wait_status(handle: u64) -> Result<i32> {
+    not_null("event", handle)?;
+    let info = find(handle)?.read();
+    if info.ex || info.flags & SYNC == 0 {
+        return Err(Error::unsupported(
+            "only for events of aclrtCreateEventWithFlag with ACL_EVENT_SYNC (1)",
+        ));
+    }
+    no_external(&info)?;
+    let over = info
+        .waits
+        .iter()
+        .all(|(stream, target)| stream.reached(*target));
+    if !over {
+        engine::make_progress();
+    }
+    Ok(if over {
+        abi::ACL_EVENT_WAIT_STATUS_COMPLETE
+    } else {
+        abi::ACL_EVENT_WAIT_STATUS_NOT_READY
+    })
+}
+
+/// aclrtSynchronizeEvent, and with a timeout in milliseconds (-1: for ever).
+///
+/// # Errors
+/// 107000 for timeouts (before the handle); 100000 for NULL; 107017; 207000 for external events;
+/// 507047 when the time is over.
+pub fn synchronize(handle: u64, timeout: Option<i32>) -> Result<()> {
+    let until = match timeout {
+        Some(timeout) => wait::deadline(timeout)?,
+        None => None,
+    };
+    not_null("event", handle)?;
+    let info = find(handle)?.read();
+    no_external(&info)?;
+    let Some(record) = info.record else {
+        return Ok(());
+    };
+    let over = || record.is_done();
+    if engine::sleep_until(&over, until, record.stream, &record.sleepers, &record.bell) {
+        return Ok(());
+    }
+    Err(Error::sequence(
+        abi::ACL_ERROR_RT_EVENT_SYNC_TIMEOUT,
+        "the event was not reached in time; its stream is still at work",
+    ))
+}
+
+fn time_of(handle: u64) -> Result<u64> {
+    let info = find(handle)?.read();
+    no_external(&info)?;
+    let Some(record) = info.record else {
+        return Err(Error::sequence(
+            abi::ACL_ERROR_RT_INTERNAL_ERROR,
+            "the event was never recorded",
+        ));
+    };
+    if !record.is_done() {
+        return Err(Error::sequence(
+            abi::ACL_ERROR_RT_EVENT_TIMESTAMP_INVALID,
+            "the event is not reached yet; synchronise its stream first",
+        ));
+    }
+    Ok(record.time.load(Ordering::Relaxed))
+}
+
+/// aclrtEventElapsedTime: milliseconds from `start` to `end`; negative when they are the other way
+/// round.
+///
+/// # Errors
+/// 100000 for NULL; 107017; 507000 for events never recorded, 107006 for events not reached.
+pub fn elapsed(start: u64, end: u64) -> Result<f32> {
+    not_null("startEvent", start)?;
+    not_null("endEvent", end)?;
+    let (from, to) = (time_of(start)?, time_of(end)?);
+    Ok((to as f64 - from as f64) as f32 / 1e6)
+}
+
+/// aclrtEventGetTimestamp: microseconds since the process began to use events.
+///
+/// # Errors
+/// As [`elapsed`].
+pub fn timestamp(handle: u64) -> Result<u64> {
+    not_null("event", handle)?;
+    Ok(time_of(handle)? / 1000)
+}
+
+/// aclrtGetEventId.
+///
+/// # Errors
+/// 100000 for NULL, 107017.
+pub fn id(handle: u64) -> Result<u32> {
+    not_null("event", handle)?;
+    Ok(find(handle)?.inner.lock().id)
+}
+
+/// aclrtGetEventAvailNum: events that can still be made.
+///
+/// # Errors
+/// 107002 without a context; 207000 where the number is not known.
+pub fn available() -> Result<u32> {
+    let Here { runtime, .. } = here()?;
+    let limit =
+        runtime.settings.profile.events.ok_or_else(|| {
+            Error::unsupported("the number of events of this profile is not known")
+        })?;
+    Ok(u64::from(limit).saturating_sub(EVENTS.count()) as u32)
+}

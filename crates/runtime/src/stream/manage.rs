@@ -1,0 +1,374 @@
+//! Manual chapter: stream management.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use cannery_abi as abi;
+
+use super::event::bad_handle;
+use super::{Home, IDLE, STREAMS, Stream, engine};
+use crate::context::Context;
+use crate::error::{Error, Fault, Result};
+use crate::process::{Here, here};
+
+const KNOWN_FLAGS: u32 = abi::ACL_STREAM_FAST_LAUNCH
+    | abi::ACL_STREAM_FAST_SYNC
+    | abi::ACL_STREAM_PERSISTENT
+    | abi::ACL_STREAM_HUGE
+    | abi::ACL_STREAM_CPU_SCHEDULE
+    | abi::ACL_STREAM_DEVICE_USE_ONLY;
+/// Least urgent.
+const LEAST_PRIORITY: u32 = 7;
+
+static NEXT_ID: AtomicU32 = AtomicU32::new(0);
+
+/// The living stream of a handle.
+pub(crate) fn find(param: &'static str, handle: u64) -> Result<&'static Stream> {
+    STREAMS
+        .find(handle)
+        .ok_or_else(|| bad_handle(param, handle, "Stream"))
+}
+
+/// The stream of a handle, or the default stream of the current context for NULL.
+pub(crate) fn or_default(handle: u64) -> Result<&'static Stream> {
+    match handle {
+        0 => Ok(default_stream(&here()?)?.1),
+        handle => find("stream", handle),
+    }
+}
+
+/// The stream that a queuing call names: alive, and of the current context.
+#[inline]
+pub(crate) fn stream_of_call(param: &'static str, handle: u64) -> Result<(Here, &'static Stream)> {
+    if handle == 0 {
+        let here = here()?;
+        return Ok((here, default_stream(&here)?.1));
+    }
+    let stream = find(param, handle)?;
+    let here = here()?;
+    check_home(&here, stream, handle)?;
+    Ok((here, stream))
+}
+
+#[inline]
+fn check_home(here: &Here, stream: &Stream, handle: u64) -> Result<()> {
+    let home = stream.home();
+    let same = home
+        .context
+        .is_some_and(|context| std::ptr::eq(context, here.context));
+    if same && here.context.is_alive(home.generation) {
+        return Ok(());
+    }
+    Err(foreign(here, home, handle))
+}
+
+#[cold]
+fn foreign(here: &Here, home: Home, handle: u64) -> Error {
+    let owner = home
+        .context
+        .map_or(-1, |context| context.device_index() as i64);
+    Fault::Ownership {
+        code: abi::ACL_ERROR_RT_STREAM_CONTEXT,
+        object: "stream",
+        details: format!(
+            "{handle:#x} belongs to another context, on device {owner}; the current one is on device {}; \
+             make its context current (aclrtSetCurrentContext, aclrtSetDevice) first",
+            here.device().index()
+        ),
+    }
+    .into()
+}
+
+/// The default stream of the current context, made when it is first used.
+pub(crate) fn default_stream(here: &Here) -> Result<(u64, &'static Stream)> {
+    let known = here.context.default_stream();
+    if let Some(stream) = STREAMS.find(known) {
+        return Ok((known, stream));
+    }
+    here.context.make_default_stream(|| {
+        let handle = make(here, 0, 0, true)?;
+        let stream = find("stream", handle)?;
+        Ok((handle, stream))
+    })
+}
+
+fn make(here: &Here, priority: u32, flags: u32, is_default: bool) -> Result<u64> {
+    let device = here.device().index();
+    let used = STREAMS
+        .living()
+        .iter()
+        .filter(|(_, other)| other.device() == Some(device))
+        .count();
+    let limit = here.runtime.settings.profile.streams;
+    if limit.is_some_and(|limit| used >= limit as usize) {
+        return Err(no_stream(used));
+    }
+    let generation = here.runtime.contexts.generation_of(here.context);
+    let made = STREAMS.create(|stream| {
+        stream.submitted.store(0, Ordering::Relaxed);
+        stream.done.store(0, Ordering::Relaxed);
+        stream.error.store(0, Ordering::Relaxed);
+        stream.state.store(IDLE, Ordering::Relaxed);
+        stream.flags.store(flags, Ordering::Relaxed);
+        stream
+            .priority
+            .store(priority.min(LEAST_PRIORITY), Ordering::Relaxed);
+        stream
+            .id
+            .store(NEXT_ID.fetch_add(1, Ordering::Relaxed), Ordering::Relaxed);
+        for plain in [&stream.overflow, &stream.tag, &stream.cache_info] {
+            plain.store(0, Ordering::Relaxed);
+        }
+        stream.failure_mode.store(0, Ordering::Relaxed);
+        stream.subscriber.store(0, Ordering::Relaxed);
+        stream.callback_kind.store(0, Ordering::Relaxed);
+        stream.set_home(Home {
+            context: Some(here.context),
+            generation,
+            is_default,
+        });
+    });
+    made.ok_or_else(|| no_stream(used))
+}
+
+fn no_stream(used: usize) -> Error {
+    Error::sequence(
+        abi::ACL_ERROR_RT_NO_STREAM_RESOURCE,
+        format!(
+            "all {used} streams of the device are in use; destroy some with aclrtDestroyStream"
+        ),
+    )
+}
+
+/// aclrtCreateStream and aclrtCreateStreamWithConfig. Priorities above 7 are clamped, unknown flags
+/// dropped.
+///
+/// # Errors
+/// 107000 for a device-only flag that does not stand alone; 107002 without a context; 207008 when no
+/// stream is left.
+pub fn create(priority: u32, flags: u32) -> Result<u64> {
+    let flags = flags & KNOWN_FLAGS;
+    if flags & abi::ACL_STREAM_DEVICE_USE_ONLY != 0 && flags != abi::ACL_STREAM_DEVICE_USE_ONLY {
+        return Err(Error::rt_cause(
+            "flag",
+            format!("{flags:#x}"),
+            "ACL_STREAM_DEVICE_USE_ONLY (0x20) must stand alone",
+        ));
+    }
+    make(&here()?, priority, flags, false)
+}
+
+/// aclrtDestroyStream waits for its tasks; `force` (aclrtDestroyStreamForce) drops them.
+///
+/// # Errors
+/// 100000 for NULL; 107017 for dead handles; 107002 without a context; 107003 for a stream of another
+/// context; 107000 for a default stream.
+pub fn destroy(handle: u64, force: bool) -> Result<()> {
+    if handle == 0 {
+        return Err(Error::null("stream"));
+    }
+    let stream = find("stream", handle)?;
+    let here = here()?;
+    check_home(&here, stream, handle)?;
+    if stream.home().is_default {
+        return Err(Error::rt_param(
+            abi::ACL_ERROR_RT_PARAM_INVALID,
+            "stream",
+            "a default stream goes with its context; it cannot be destroyed",
+        ));
+    }
+    if !force {
+        engine::wait_for(stream, stream.submitted(), None);
+    }
+    if !STREAMS.end(handle) {
+        return Err(bad_handle("stream", handle, "Stream"));
+    }
+    retire(handle, stream);
+    Ok(())
+}
+
+fn retire(handle: u64, stream: &'static Stream) {
+    engine::drop_tasks(stream);
+    stream.set_home(Home::default());
+    // A runner that is inside a host function still counts on the place: it is not used again then.
+    if !stream.running.load(Ordering::SeqCst) && stream.is_idle() {
+        STREAMS.recycle(handle);
+    }
+}
+
+/// Ends every stream of a context that is going away. `wait`: their work is finished first.
+pub(crate) fn end_of_context(context: &'static Context, wait: bool) {
+    for (handle, stream) in STREAMS.living() {
+        if stream
+            .home()
+            .context
+            .is_some_and(|other| std::ptr::eq(other, context))
+        {
+            if wait {
+                engine::wait_for(stream, stream.submitted(), None);
+            }
+            if STREAMS.end(handle) {
+                retire(handle, stream);
+            }
+        }
+    }
+}
+
+/// aclrtStreamAbort: drops what is queued.
+///
+/// # Errors
+/// 107000 for NULL; 107017; 107002, 107003.
+pub fn abort(handle: u64) -> Result<()> {
+    if handle == 0 {
+        return Err(Fault::RtNull { param: "stm" }.into());
+    }
+    let (_, stream) = stream_of_call("stm", handle)?;
+    engine::drop_tasks(stream);
+    Ok(())
+}
+
+/// aclrtCtxGetCurrentDefaultStream.
+///
+/// # Errors
+/// 107002 without a context.
+pub fn current_default() -> Result<u64> {
+    Ok(default_stream(&here()?)?.0)
+}
+
+/// aclrtGetStreamAvailableNum: streams that can still be made on the device.
+///
+/// # Errors
+/// 107002 without a context; 207000 where the number is not known.
+pub fn available() -> Result<u32> {
+    let here = here()?;
+    let device = here.device().index();
+    let used = STREAMS
+        .living()
+        .iter()
+        .filter(|(_, other)| other.device() == Some(device))
+        .count();
+    match here.runtime.settings.profile.streams {
+        Some(limit) => Ok(limit.saturating_sub(used as u32)),
+        None => Err(Error::unsupported(
+            "the number of streams of this profile is not known",
+        )),
+    }
+}
+
+/// aclrtStreamGetFlags.
+///
+/// # Errors
+/// 107017; 107002 for the default stream without a context.
+pub fn flags(handle: u64) -> Result<u32> {
+    Ok(or_default(handle)?.flags.load(Ordering::Relaxed))
+}
+
+/// aclrtStreamGetPriority.
+///
+/// # Errors
+/// As [`flags`].
+pub fn priority(handle: u64) -> Result<u32> {
+    Ok(or_default(handle)?.priority.load(Ordering::Relaxed))
+}
+
+/// aclrtStreamGetId.
+///
+/// # Errors
+/// As [`flags`].
+pub fn id(handle: u64) -> Result<i32> {
+    Ok(or_default(handle)?.id.load(Ordering::Relaxed).cast_signed())
+}
+
+/// aclrtSetStreamFailureMode: 0 goes on after a failed task, 1 stops.
+///
+/// # Errors
+/// 107000 for other modes and for default streams; 107017; 107002.
+pub fn set_failure_mode(handle: u64, mode: u64) -> Result<()> {
+    if mode > 1 {
+        return Err(Error::rt_value("mode", mode, "0 (go on) or 1 (stop)"));
+    }
+    let stream = or_default(handle)?;
+    if stream.home().is_default {
+        return Err(Error::rt_param(
+            abi::ACL_ERROR_RT_PARAM_INVALID,
+            "stream",
+            "the failure mode of a default stream cannot be set",
+        ));
+    }
+    stream.failure_mode.store(mode, Ordering::Relaxed);
+    Ok(())
+}
+
+/// aclrtSetStreamOverflowSwitch.
+///
+/// # Errors
+/// 100000 for flags other than 0 and 1; 107017; 107002.
+pub fn set_overflow(handle: u64, flag: u32) -> Result<()> {
+    if flag > 1 {
+        return Err(Error::value("flag", flag, "must be 0 (off) or 1 (on)"));
+    }
+    or_default(handle)?.overflow.store(flag, Ordering::Relaxed);
+    Ok(())
+}
+
+/// aclrtGetStreamOverflowSwitch.
+///
+/// # Errors
+/// 107017; 107002.
+pub fn overflow(handle: u64) -> Result<u32> {
+    Ok(or_default(handle)?.overflow.load(Ordering::Relaxed))
+}
+
+/// aclrtSetStreamAttribute, with the value as a number.
+///
+/// # Errors
+/// 107000 for unknown attributes and values; 107017; 107002.
+pub fn set_attribute(handle: u64, attribute: i32, value: u64) -> Result<()> {
+    let word = value as u32;
+    match attribute {
+        abi::ACL_STREAM_ATTR_FAILURE_MODE => return set_failure_mode(handle, value),
+        abi::ACL_STREAM_ATTR_FLOAT_OVERFLOW_CHECK if word <= 1 => {
+            or_default(handle)?.overflow.store(word, Ordering::Relaxed);
+        }
+        abi::ACL_STREAM_ATTR_USER_CUSTOM_TAG => {
+            or_default(handle)?.tag.store(word, Ordering::Relaxed);
+        }
+        abi::ACL_STREAM_ATTR_CACHE_OP_INFO if word <= 1 => {
+            or_default(handle)?
+                .cache_info
+                .store(word, Ordering::Relaxed);
+        }
+        abi::ACL_STREAM_ATTR_PRIORITY if word <= LEAST_PRIORITY => {
+            or_default(handle)?.priority.store(word, Ordering::Relaxed);
+        }
+        1..=5 => return Err(Error::rt_value("value", word, "a value of this attribute")),
+        _ => {
+            return Err(Error::rt_value(
+                "stmAttrType",
+                attribute,
+                "a value in [1, 5]",
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// aclrtGetStreamAttribute, as a number.
+///
+/// # Errors
+/// 107000 for unknown attributes; 107017; 107002.
+pub fn attribute(handle: u64, attribute: i32) -> Result<u64> {
+    let stream = or_default(handle)?;
+    let word = |place: &AtomicU32| u64::from(place.load(Ordering::Relaxed));
+    match attribute {
+        abi::ACL_STREAM_ATTR_FAILURE_MODE => Ok(stream.failure_mode.load(Ordering::Relaxed)),
+        abi::ACL_STREAM_ATTR_FLOAT_OVERFLOW_CHECK => Ok(word(&stream.overflow)),
+        abi::ACL_STREAM_ATTR_USER_CUSTOM_TAG => Ok(word(&stream.tag)),
+        abi::ACL_STREAM_ATTR_CACHE_OP_INFO => Ok(word(&stream.cache_info)),
+        abi::ACL_STREAM_ATTR_PRIORITY => Ok(word(&stream.priority)),
+        _ => Err(Error::rt_value(
+            "stmAttrType",
+            attribute,
+            "a value in [1, 5]",
+        )),
+    }
+}

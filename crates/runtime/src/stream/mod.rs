@@ -1,0 +1,134 @@
+//! Manual chapters: streams, events, notifies, callbacks; the engine that runs queued work.
+//!
+//! # Glossary
+//!
+//! * **stream**: an ordered queue of tasks. Independent streams run in parallel.
+//! * **task**: one piece of queued work. It is *done*, or *blocked* on something that another stream,
+//!   a host thread or time will bring.
+//! * **runner**: whoever executes the tasks of a stream at a moment: a worker, or a thread that waits
+//!   for the stream and lends a hand. One at a time; the token is [`Stream::running`].
+//! * **record**: what one aclrtRecordEvent captured; an event points to its newest one.
+//! * **schedule**: when runners run: at once in the background (fifo), inside submit (eager), only
+//!   when somebody waits (lazy), one task at a time in a seeded order (random).
+//!
+//! # Invariants
+//!
+//! Tasks of a stream are done in the order in which they were submitted. `done` never passes
+//! `submitted`; a waiter waits for the number that was submitted when it began. A stream with tasks
+//! that is neither running nor blocked is in the run queue, or held by the schedule.
+//!
+//! Lock order: a stream's queue, a record, the run queue; none is held while a task runs.
+
+pub(crate) mod engine;
+pub mod event;
+pub mod host_function;
+pub mod manage;
+pub mod notify;
+pub(crate) mod random;
+pub mod report;
+pub(crate) mod task;
+pub mod value;
+pub mod wait;
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU8, AtomicU32, AtomicU64, Ordering};
+
+use task::Task;
+
+use crate::context::Context;
+use crate::os::lock::QuickLock;
+use crate::registry::Registry;
+
+/// All streams of the process.
+pub(crate) static STREAMS: Registry<Stream> = Registry::new(0xd1);
+
+/// Not in the run queue: nothing to do.
+pub(crate) const IDLE: u8 = 0;
+/// In the run queue, held by the schedule, or being run.
+pub(crate) const QUEUED: u8 = 1;
+/// Its first task waits for something.
+pub(crate) const BLOCKED: u8 = 2;
+
+/// See the module.
+#[derive(Default)]
+pub(crate) struct Stream {
+    queue: QuickLock<VecDeque<Task>>,
+    submitted: AtomicU64,
+    done: AtomicU64,
+    state: AtomicU8,
+    running: AtomicBool,
+    /// Threads that sleep until `done` changes, and the word they sleep on.
+    sleepers: AtomicU32,
+    bell: AtomicU32,
+    /// First error of a task, until a synchronisation reports it.
+    error: AtomicI32,
+    /// Where it belongs.
+    home: QuickLock<Home>,
+    pub(crate) flags: AtomicU32,
+    pub(crate) priority: AtomicU32,
+    pub(crate) id: AtomicU32,
+    pub(crate) failure_mode: AtomicU64,
+    pub(crate) overflow: AtomicU32,
+    pub(crate) tag: AtomicU32,
+    pub(crate) cache_info: AtomicU32,
+    /// Thread that runs its callbacks (aclrtSubscribeReport); 0: none.
+    pub(crate) subscriber: AtomicU64,
+    /// Which kind of callbacks it has used; the two cannot be mixed.
+    pub(crate) callback_kind: AtomicU8,
+}
+
+/// The context of a stream.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Home {
+    pub(crate) context: Option<&'static Context>,
+    pub(crate) generation: u64,
+    pub(crate) is_default: bool,
+}
+
+impl Stream {
+    pub(crate) fn home(&self) -> Home {
+        *self.home.lock()
+    }
+
+    pub(crate) fn set_home(&self, home: Home) {
+        *self.home.lock() = home;
+    }
+
+    /// Tasks submitted so far.
+    #[inline]
+    pub(crate) fn submitted(&self) -> u64 {
+        self.submitted.load(Ordering::Acquire)
+    }
+
+    /// Whether the first `target` tasks are done.
+    #[inline]
+    pub(crate) fn reached(&self, target: u64) -> bool {
+        self.done.load(Ordering::SeqCst) >= target
+    }
+
+    /// Whether everything submitted is done.
+    #[inline]
+    pub(crate) fn is_idle(&self) -> bool {
+        self.reached(self.submitted())
+    }
+
+    /// Device it belongs to.
+    pub(crate) fn device(&self) -> Option<usize> {
+        self.home().context.map(Context::device_index)
+    }
+
+    /// Remembers the first error.
+    pub(crate) fn fail(&self, code: i32) {
+        let _ = self
+            .error
+            .compare_exchange(0, code, Ordering::AcqRel, Ordering::Relaxed);
+    }
+
+    /// The first error since it was last taken; 0 when all is well.
+    pub(crate) fn take_error(&self) -> i32 {
+        match self.error.load(Ordering::Relaxed) {
+            0 => 0,
+            _ => self.error.swap(0, Ordering::AcqRel),
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! What can be queued, and how it is done.
+#![allow(unsafe_code)] // moves bytes, calls functions of the program
+
+use std::ffi::c_void;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+use cannery_abi as abi;
+
+use super::event::{Event, Record};
+use super::notify::{self, Flag};
+use super::report::Report;
+use super::{Stream, value};
+use crate::os;
+
+/// A function of the program.
+pub type Function = unsafe extern "C" fn(*mut c_void);
+
+/// One piece of queued work. Addresses are those the runtime may touch, checked at submission.
+pub(crate) enum Task {
+    Copy {
+        to: u64,
+        from: u64,
+        bytes: u64,
+    },
+    Fill {
+        at: u64,
+        value: u8,
+        bytes: u64,
+    },
+    FillWords {
+        at: u64,
+        value: u32,
+        count: u64,
+    },
+    /// Several copies.
+    Copies(Box<[(u64, u64, u64)]>),
+    /// Work that needs no more than itself.
+    Compute(Box<dyn FnOnce() -> i32 + Send>),
+    HostFunction {
+        function: Function,
+        args: usize,
+    },
+    /// For a subscribed thread; done when it ran, or at once when the stream does not wait for it.
+    Report(Arc<Report>),
+    Record(Arc<Record>),
+    Wait {
+        record: Arc<Record>,
+        until: Option<Instant>,
+    },
+    ResetEvent(&'static Event),
+    NotifyRecord(Arc<Flag>),
+    NotifyWait {
+        flag: Arc<Flag>,
+        until: Option<Instant>,
+    },
+    ValueWrite {
+        at: u64,
+        value: u64,
+    },
+    ValueWait {
+        at: u64,
+        value: u64,
+        flag: u32,
+    },
+}
+
+/// What became of a task.
+pub(crate) enum Outcome {
+    Done,
+    /// Not yet; the stream is registered with whatever will bring it on.
+    Blocked(Task),
+    /// Not yet; look again soon.
+    LookAgain(Task),
+}
+
+impl Task {
+    /// Whether only a thread of the runtime may run it.
+    pub(crate) fn needs_worker(&self) -> bool {
+        matches!(self, Task::HostFunction { .. })
+    }
+
+    /// Name for traces.
+    pub(crate) fn name(&self) -> &'static str {
+        match self {
+            Task::Copy { .. } => "copy",
+            Task::Fill { .. } | Task::FillWords { .. } => "fill",
+            Task::Copies(_) => "copies",
+            Task::Compute(_) => "compute",
+            Task::HostFunction { .. } => "host function",
+            Task::Report(_) => "callback",
+            Task::Record(_) => "record",
+            Task::Wait { .. } => "wait",
+            Task::ResetEvent(_) => "reset event",
+            Task::NotifyRecord(_) => "notify",
+            Task::NotifyWait { .. } => "wait for notify",
+            Task::ValueWrite { .. } => "write value",
+            Task::ValueWait { .. } => "wait for value",
+        }
+    }
+
+    /// Does the task for `stream`.
+    pub(crate) fn run(self, stream: &'static Stream) -> Outcome {
+        match self {
+            Task::Copy { to, from, bytes } => {
+                // SAFETY: both ranges were checked at submission; memory of the runtime stays
+                // mapped, host memory is the program's to keep until the copy is done.
+                unsafe { os::copy::copy(to, from, bytes) };
+            }
+            Task::Fill { at, value, bytes } => {
+                // SAFETY: as above.
+                unsafe { os::copy::fill(at, value, bytes) };
+            }
+            Task::FillWords { at, value, count } => {
+                // SAFETY: as above, and 4-byte aligned.
+                unsafe { os::copy::fill_words(at, value, count) };
+            }
+            Task::Copies(list) => {
+                for (to, from, bytes) in &list {
+                    // SAFETY: as above.
+                    unsafe { os::copy::copy(*to, *from, *bytes) };
+                }
+            }
+            Task::Compute(work) => {
+                let code = work();
+                if code != 0 {
+                    stream.fail(code);
+                }
+            }
+            Task::HostFunction { function, args } => {
+                // SAFETY: a function of the program with the argument it came with.
+                unsafe { function(args as *mut c_void) };
+            }
+            Task::Report(report) => return Report::offer(report, stream),
+            Task::Record(record) => record.fire(),
+            Task::Wait { record, until } => {
+                if record.is_done_or_wait(stream) {
+                    return Outcome::Done;
+                }
+                return wait_or_expire(stream, until, Task::Wait { record, until });
+            }
+            Task::ResetEvent(event) => event.reset_now(),
+            Task::NotifyRecord(flag) => flag.raise(),
+            Task::NotifyWait { flag, until } => {
+                if notify::take_or_wait(&flag, stream) {
+                    return Outcome::Done;
+                }
+                return wait_or_expire(stream, until, Task::NotifyWait { flag, until });
+            }
+            Task::ValueWrite { at, value } => {
+                // SAFETY: eight bytes of device memory at a multiple of 8, checked at submission.
+                unsafe { AtomicU64::from_ptr(at as *mut u64) }.store(value, Ordering::Release);
+                super::engine::look_again();
+            }
+            Task::ValueWait { at, value, flag } => {
+                // SAFETY: as above.
+                let now = unsafe { AtomicU64::from_ptr(at as *mut u64) }.load(Ordering::Acquire);
+                if !value::holds(flag, now, value) {
+                    return Outcome::LookAgain(Task::ValueWait { at, value, flag });
+                }
+            }
+        }
+        Outcome::Done
+    }
+}
+
+/// A wait that is not over: with a time limit the engine looks again, else it is brought on.
+fn wait_or_expire(stream: &Stream, until: Option<Instant>, task: Task) -> Outcome {
+    match until {
+        None => Outcome::Blocked(task),
+        Some(until) if Instant::now() < until => Outcome::LookAgain(task),
+        Some(_) => {
+            stream.fail(abi::ACL_ERROR_RT_TASK_TIMEOUT);
+            Outcome::Done
+        }
+    }
+}
