@@ -5,7 +5,7 @@ use core::ffi::c_void;
 use cannery_abi as abi;
 use cannery_runtime::memory::batch::{self, Batch};
 use cannery_runtime::memory::copy2d::{self, Plane};
-use cannery_runtime::memory::{async_copy, copy, descriptor, set};
+use cannery_runtime::memory::{async_copy, copy, descriptor, reduce, set};
 
 use crate::face::{addresses, array, faces, place, sizes};
 
@@ -175,6 +175,44 @@ faces! {
         kind: abi::aclrtMemcpyKind,
         stream: abi::aclrtStream,
     ) => async_copy::memcpy_with_descriptor(desc as u64, kind, stream as u64);
+    /// aclrtReduceAsync
+    fn aclrtReduceAsync(
+        dst: *mut c_void,
+        src: *const c_void,
+        count: u64,
+        kind: abi::aclrtReduceKind,
+        r#type: abi::aclDataType,
+        stream: abi::aclrtStream,
+        reserve: *mut c_void,
+    ) => reduce::reduce(
+        dst as u64,
+        src as u64,
+        count,
+        kind,
+        r#type,
+        stream as u64,
+        reserve as u64,
+    );
+    /// aclrtMemcpyAsyncWithOffset
+    fn aclrtMemcpyAsyncWithOffset(
+        dst: *mut *mut c_void,
+        destMax: usize,
+        dstDataOffset: usize,
+        src: *mut *const c_void,
+        count: usize,
+        srcDataOffset: usize,
+        kind: abi::aclrtMemcpyKind,
+        stream: abi::aclrtStream,
+    ) => reduce::copy_with_offset(
+        dst as u64,
+        destMax as u64,
+        dstDataOffset as u64,
+        src as u64,
+        count as u64,
+        srcDataOffset as u64,
+        kind,
+        stream as u64,
+    );
     /// aclrtGetMemcpyDescSize
     fn aclrtGetMemcpyDescSize(kind: abi::aclrtMemcpyKind, descSize: *mut usize)
         => descriptor::size(kind, place(descSize));

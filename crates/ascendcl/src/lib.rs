@@ -12,6 +12,7 @@
 #![allow(non_snake_case)] // the argument names of the manual
 #![allow(unsafe_code)] // pointers from C: the reason why this crate exists
 
+mod cache_operations;
 mod callback;
 mod context;
 mod copy_and_set;

@@ -1,10 +1,11 @@
-//! Chapter: notify management.
+//! Chapters: notify management, counting notifies.
 
 use cannery_abi as abi;
 use cannery_runtime::error::Error;
+use cannery_runtime::stream::count_notify::{self, Condition};
 use cannery_runtime::stream::notify;
 
-use crate::face::{address_place, addresses, faces, put};
+use crate::face::{address_place, addresses, faces, place, put};
 
 faces! {
     /// aclrtCreateNotify
@@ -35,5 +36,50 @@ faces! {
     fn aclrtNotifyBatchReset(notifies: *mut abi::aclrtNotify, num: usize) => {
         let list = addresses(notifies, num).ok_or_else(|| Error::null("notifies"))?;
         notify::batch_reset(list)
+    };
+    /// aclrtCntNotifyCreate
+    fn aclrtCntNotifyCreate(cntNotify: *mut abi::aclrtCntNotify, flag: u64) => {
+        let Some(place) = address_place(cntNotify) else { return Err(Error::null("cntNotify")) };
+        *place = count_notify::create(flag)?;
+        Ok(())
+    };
+    /// aclrtCntNotifyDestroy
+    fn aclrtCntNotifyDestroy(cntNotify: abi::aclrtCntNotify)
+        => count_notify::destroy(cntNotify as u64);
+    /// aclrtCntNotifyRecord
+    fn aclrtCntNotifyRecord(
+        cntNotify: abi::aclrtCntNotify,
+        stream: abi::aclrtStream,
+        info: *mut abi::aclrtCntNotifyRecordInfo,
+    ) => {
+        if cntNotify.is_null() {
+            return Err(Error::null("cntNotify"));
+        }
+        let Some(info) = place(info) else { return Err(Error::null("info")) };
+        count_notify::record(cntNotify as u64, stream as u64, info.mode, info.value)
+    };
+    /// aclrtCntNotifyWaitWithTimeout
+    fn aclrtCntNotifyWaitWithTimeout(
+        cntNotify: abi::aclrtCntNotify,
+        stream: abi::aclrtStream,
+        info: *mut abi::aclrtCntNotifyWaitInfo,
+    ) => {
+        if cntNotify.is_null() {
+            return Err(Error::null("cntNotify"));
+        }
+        let Some(info) = place(info) else { return Err(Error::null("info")) };
+        let condition =
+            Condition { mode: info.mode, value: info.value, clear: info.isClear == 1 };
+        count_notify::wait(cntNotify as u64, stream as u64, condition, info.timeout)
+    };
+    /// aclrtCntNotifyReset
+    fn aclrtCntNotifyReset(cntNotify: abi::aclrtCntNotify, stream: abi::aclrtStream)
+        => count_notify::reset(cntNotify as u64, stream as u64);
+    /// aclrtCntNotifyGetId
+    fn aclrtCntNotifyGetId(cntNotify: abi::aclrtCntNotify, notifyId: *mut u32) => {
+        if cntNotify.is_null() {
+            return Err(Error::null("cntNotify"));
+        }
+        put(notifyId, "notifyId", || count_notify::id(cntNotify as u64))
     };
 }

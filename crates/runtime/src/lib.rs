@@ -32,6 +32,7 @@ mod context;
 mod data_buffer;
 mod device;
 pub mod error;
+mod half;
 pub mod info;
 mod init;
 mod limits;

@@ -14,6 +14,7 @@ use crate::error::{Error, Fault, Result, show_bytes};
 use crate::os::{self, map};
 use crate::process::{Here, Runtime, current, here};
 use crate::settings::Pin;
+use crate::stream::engine;
 
 const PAGE: u64 = 4096;
 /// Address space for host memory; halved until the system allows it.
@@ -255,6 +256,9 @@ const HOST: u16 = store::families(&[Family::Host, Family::HostWithCfg]);
 
 #[inline]
 fn release(runtime: &'static Runtime, address: u64) -> Result<()> {
+    if engine::any_active() {
+        detach(runtime, address);
+    }
     match runtime
         .host
         .get()
@@ -271,6 +275,14 @@ fn release(runtime: &'static Runtime, address: u64) -> Result<()> {
             Ok(())
         }
         None => Err(not_released(runtime, address)),
+    }
+}
+
+/// Queued copies may still need the block: they are made independent of it first.
+#[cold]
+fn detach(runtime: &Runtime, address: u64) {
+    if let Ok(block) = locate::exact(runtime, "hostPtr", address, Family::is_host) {
+        engine::let_go_of(block.start, block.start + block.found.size);
     }
 }
 

@@ -83,6 +83,9 @@ const EAGER: u8 = 1;
 const LAZY: u8 = 2;
 const RANDOM: u8 = 3;
 
+/// Streams that have something to do.
+static ACTIVE: AtomicUsize = AtomicUsize::new(0);
+
 /// Turns of the random schedule, one at a time.
 static TURN: Mutex<()> = Mutex::new(());
 /// Workers that may run tasks at a time, set at the start.
@@ -128,6 +131,7 @@ pub(crate) fn submit(stream: &'static Stream, task: Task) {
             .compare_exchange(IDLE, QUEUED, Ordering::SeqCst, Ordering::SeqCst)
             .is_ok()
     {
+        ACTIVE.fetch_add(1, Ordering::SeqCst);
         if mode() == EAGER {
             run(stream, true);
         } else {
@@ -210,7 +214,11 @@ fn run_tasks(stream: &'static Stream, helper: bool, most: u32) {
             match queue.front() {
                 None => break Rest::Empty,
                 Some(task) if helper && task.needs_worker() => break Rest::More,
-                Some(_) => queue.pop_front(),
+                Some(task) => {
+                    // Under the lock of the queue: see `let_go_of`.
+                    stream.moving.store(task.moves_bytes(), Ordering::SeqCst);
+                    queue.pop_front()
+                }
             }
         };
         let Some(task) = task else { break Rest::Empty };
@@ -223,6 +231,7 @@ fn run_tasks(stream: &'static Stream, helper: bool, most: u32) {
             leave_for_host_function();
         }
         let outcome = task.run(stream);
+        stream.moving.store(false, Ordering::Release);
         if outside {
             return_from_host_function();
         }
@@ -251,6 +260,7 @@ fn run_tasks(stream: &'static Stream, helper: bool, most: u32) {
     };
     if matches!(rest, Rest::Empty) {
         stream.state.store(IDLE, Ordering::SeqCst);
+        ACTIVE.fetch_sub(1, Ordering::SeqCst);
     }
     stream.running.store(false, Ordering::SeqCst);
     // While the token was held, others may have found the stream taken and gone away.
@@ -262,6 +272,7 @@ fn run_tasks(stream: &'static Stream, helper: bool, most: u32) {
                     .compare_exchange(IDLE, QUEUED, Ordering::SeqCst, Ordering::SeqCst)
                     .is_ok()
             {
+                ACTIVE.fetch_add(1, Ordering::SeqCst);
                 enqueue(stream);
             }
         }
@@ -485,9 +496,12 @@ pub(crate) fn drop_tasks(stream: &'static Stream) {
     if count > 0 {
         finish(stream, count);
     }
-    let _ = stream
+    let blocked = stream
         .state
         .compare_exchange(BLOCKED, IDLE, Ordering::SeqCst, Ordering::SeqCst);
+    if blocked.is_ok() {
+        ACTIVE.fetch_sub(1, Ordering::SeqCst);
+    }
     state()
         .pollers
         .retain(|other| !std::ptr::eq(*other, stream));
@@ -501,5 +515,29 @@ pub(crate) fn forget() {
         state.held.clear();
         (state.workers, state.idle, state.busy_outside) = (0, 0, 0);
         ENGINE.waiting.store(0, Ordering::Release);
+        ACTIVE.store(0, Ordering::Release);
     }
+}
+
+/// Host memory `[start, end)` is about to be released: no queued task needs it afterwards.
+pub(crate) fn let_go_of(start: u64, end: u64) {
+    for (_, stream) in super::STREAMS.living() {
+        if stream.is_idle() {
+            continue;
+        }
+        for task in stream.queue.lock().iter_mut() {
+            task.let_go_of(start, end);
+        }
+        // A task that was taken out before may still be at it; tasks that move bytes end soon.
+        let done = stream.done.load(Ordering::SeqCst);
+        while stream.moving.load(Ordering::SeqCst) && stream.done.load(Ordering::SeqCst) == done {
+            std::thread::yield_now();
+        }
+    }
+}
+
+/// Whether any stream has something to do.
+#[inline]
+pub(crate) fn any_active() -> bool {
+    ACTIVE.load(Ordering::SeqCst) > 0
 }

@@ -19,6 +19,7 @@
 //!
 //! Lock order: a stream's queue, a record, the run queue; none is held while a task runs.
 
+pub mod count_notify;
 pub(crate) mod engine;
 pub mod event;
 pub mod host_function;
@@ -57,6 +58,8 @@ pub(crate) struct Stream {
     done: AtomicU64,
     state: AtomicU8,
     running: AtomicBool,
+    /// The task being run moves bytes.
+    moving: AtomicBool,
     /// Threads that sleep until `done` changes, and the word they sleep on.
     sleepers: AtomicU32,
     bell: AtomicU32,

@@ -8,6 +8,7 @@ use std::time::Instant;
 
 use cannery_abi as abi;
 
+use super::count_notify::{Condition, Count};
 use super::event::{Event, Record};
 use super::notify::{self, Flag};
 use super::report::Report;
@@ -34,6 +35,11 @@ pub(crate) enum Task {
         value: u32,
         count: u64,
     },
+    /// A copy whose source was released meanwhile: the bytes as they were then.
+    CopyKept {
+        to: u64,
+        bytes: Box<[u8]>,
+    },
     /// Several copies.
     Copies(Box<[(u64, u64, u64)]>),
     /// Work that needs no more than itself.
@@ -53,6 +59,16 @@ pub(crate) enum Task {
     NotifyRecord(Arc<Flag>),
     NotifyWait {
         flag: Arc<Flag>,
+        until: Option<Instant>,
+    },
+    Count {
+        count: Arc<Count>,
+        mode: i32,
+        value: u32,
+    },
+    CountWait {
+        count: Arc<Count>,
+        condition: Condition,
         until: Option<Instant>,
     },
     ValueWrite {
@@ -81,10 +97,65 @@ impl Task {
         matches!(self, Task::HostFunction { .. })
     }
 
+    /// Whether it reads or writes memory of its caller.
+    pub(crate) fn moves_bytes(&self) -> bool {
+        matches!(
+            self,
+            Task::Copy { .. }
+                | Task::CopyKept { .. }
+                | Task::Copies(_)
+                | Task::Fill { .. }
+                | Task::FillWords { .. }
+                | Task::Compute(_)
+        )
+    }
+
+    /// Makes the task independent of host memory `[start, end)`, which is about to be released: what
+    /// it would read there it keeps, what it would write there nobody may look at any more.
+    pub(crate) fn let_go_of(&mut self, start: u64, end: u64) {
+        let inside = |address: u64| (start..end).contains(&address);
+        match self {
+            Task::Copy { to, .. } if inside(*to) => *self = Task::nothing(),
+            Task::Copy { to, from, bytes } if inside(*from) => {
+                *self = Task::CopyKept {
+                    to: *to,
+                    bytes: keep(*from, *bytes),
+                };
+            }
+            Task::Fill { at, .. } | Task::FillWords { at, .. } if inside(*at) => {
+                *self = Task::nothing();
+            }
+            Task::Copies(list)
+                if list
+                    .iter()
+                    .any(|(to, from, _)| inside(*to) || inside(*from)) =>
+            {
+                let kept: Vec<(u64, Box<[u8]>)> = list
+                    .iter()
+                    .filter(|(to, _, _)| !inside(*to))
+                    .map(|(to, from, bytes)| (*to, keep(*from, *bytes)))
+                    .collect();
+                *self = Task::Compute(Box::new(move || {
+                    for (to, bytes) in kept {
+                        // SAFETY: the destination was checked at submission, the source is owned.
+                        unsafe { os::copy::copy(to, bytes.as_ptr() as u64, bytes.len() as u64) };
+                    }
+                    0
+                }));
+            }
+            _ => {}
+        }
+    }
+
+    fn nothing() -> Task {
+        Task::Compute(Box::new(|| 0))
+    }
+
     /// Name for traces.
     pub(crate) fn name(&self) -> &'static str {
         match self {
             Task::Copy { .. } => "copy",
+            Task::CopyKept { .. } => "copy",
             Task::Fill { .. } | Task::FillWords { .. } => "fill",
             Task::Copies(_) => "copies",
             Task::Compute(_) => "compute",
@@ -95,6 +166,8 @@ impl Task {
             Task::ResetEvent(_) => "reset event",
             Task::NotifyRecord(_) => "notify",
             Task::NotifyWait { .. } => "wait for notify",
+            Task::Count { .. } => "count",
+            Task::CountWait { .. } => "wait for count",
             Task::ValueWrite { .. } => "write value",
             Task::ValueWait { .. } => "wait for value",
         }
@@ -107,6 +180,11 @@ impl Task {
                 // SAFETY: both ranges were checked at submission; memory of the runtime stays
                 // mapped, host memory is the program's to keep until the copy is done.
                 unsafe { os::copy::copy(to, from, bytes) };
+            }
+            Task::CopyKept { to, bytes } => {
+                let from = bytes.as_ptr() as u64;
+                // SAFETY: the destination was checked at submission, the source is owned.
+                unsafe { os::copy::copy(to, from, bytes.len() as u64) };
             }
             Task::Fill { at, value, bytes } => {
                 // SAFETY: as above.
@@ -148,6 +226,25 @@ impl Task {
                 }
                 return wait_or_expire(stream, until, Task::NotifyWait { flag, until });
             }
+            Task::Count { count, mode, value } => count.record(mode, value),
+            Task::CountWait {
+                count,
+                condition,
+                until,
+            } => {
+                if count.take_or_wait(&condition, stream) {
+                    return Outcome::Done;
+                }
+                return wait_or_expire(
+                    stream,
+                    until,
+                    Task::CountWait {
+                        count,
+                        condition,
+                        until,
+                    },
+                );
+            }
             Task::ValueWrite { at, value } => {
                 // SAFETY: eight bytes of device memory at a multiple of 8, checked at submission.
                 unsafe { AtomicU64::from_ptr(at as *mut u64) }.store(value, Ordering::Release);
@@ -163,6 +260,12 @@ impl Task {
         }
         Outcome::Done
     }
+}
+
+fn keep(from: u64, bytes: u64) -> Box<[u8]> {
+    // SAFETY: the range was checked at submission and is still the program's; u8 has no invalid
+    // values.
+    unsafe { std::slice::from_raw_parts(from as *const u8, bytes as usize) }.into()
 }
 
 /// A wait that is not over: with a time limit the engine looks again, else it is brought on.
