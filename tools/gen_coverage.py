@@ -2,9 +2,10 @@
 """Writes docs/coverage.md: which function of the interface exists here, on which product.
 
 The functions and their products come from spec/functions.jsonl. A function is built when a file
-of crates/ascendcl/src or one of its companion libraries defines it. What a built function does not
-do yet stands in tools/coverage_notes.json ("partial"), and which ones need no device and therefore
-answer on products that lack them too ("everywhere").
+of crates/ascendcl/src or one of its companion libraries defines it. It is untested while no case of
+tests/conformance is about it. What a built function does not do yet stands in
+tools/coverage_notes.json ("partial"), and which ones need no device and therefore answer on products
+that lack them too ("everywhere").
 
     tools/gen_coverage.py           writes the page
     tools/gen_coverage.py --check   exit code 1 when the committed page is stale
@@ -20,6 +21,8 @@ from gen_not_built import built_names
 OUTPUT = "docs/coverage.md"
 NOTES = "tools/coverage_notes.json"
 COMPANIONS = "crates/ascendcl/companions"
+CASES = "tests/conformance/src/cases"
+STATES = ("full", "partial", "untested", "no")
 
 # Product keys of the spec, in the order and spelling of docs/profiles.md.
 PRODUCTS = {
@@ -53,6 +56,7 @@ to work.
 
 * **full**: does what the contract says, as far as the rest of Cannery exists.
 * **partial**: works; the note says what is missing.
+* **untested**: built, but no conformance case is about it yet.
 * **no**: not built.
 
 The columns are products ([profiles.md](profiles.md)): `x` the product has the function, `-` it
@@ -70,12 +74,21 @@ def companion_names():
     return names
 
 
+def tested():
+    """Functions that have a line of the contract among the cases, or that a case calls."""
+    cases = "".join(path.read_text(encoding="utf-8") for path in sorted((ROOT / CASES).rglob("*.rs")))
+    ids = set(re.findall(r'"([\w.]+)"', cases))
+    names = {row["function"] for row in load("conformance") if row["id"] in ids}
+    return names | set(re.findall(r"\b(?:acl|hi_mpi_)\w+", cases))
+
+
 class Coverage:
     """What is known about every function."""
 
     def __init__(self):
         self.rows = load("functions")
         self.built = set(built_names()) | companion_names()
+        self.tested = tested()
         notes = json.loads((ROOT / NOTES).read_text(encoding="utf-8"))
         self.notes, self.everywhere = notes["partial"], set(notes["everywhere"])
         names = {row["name"] for row in self.rows}
@@ -89,9 +102,11 @@ class Coverage:
             raise SystemExit(f"chapters without a place on the page: {', '.join(sorted(unknown))}")
 
     def status(self, row):
-        """full, partial or no."""
+        """One of STATES."""
         if row["name"] not in self.built:
             return "no"
+        if row["name"] not in self.tested:
+            return "untested"
         return "partial" if row["name"] in self.notes else "full"
 
     def chapter(self, chapter):
@@ -99,9 +114,9 @@ class Coverage:
         return [row for row in self.rows if row["chapter"] == chapter]
 
     def count(self, rows):
-        """How many of the functions are full, partial, not built."""
+        """How many of the functions are in each state."""
         states = [self.status(row) for row in rows]
-        return [states.count(state) for state in ("full", "partial", "no")]
+        return [states.count(state) for state in STATES]
 
 
 def table_line(cells):
@@ -117,7 +132,7 @@ def head(cells, numbers=0):
 
 def summary(coverage):
     """A line for each chapter, and the sum."""
-    out = ["\n## Chapters\n\n", head(["chapter", "functions", "full", "partial", "no"], 4)]
+    out = ["\n## Chapters\n\n", head(["chapter", "functions", *STATES], 1 + len(STATES))]
     for chapter in CHAPTERS:
         rows = coverage.chapter(chapter)
         out.append(table_line([f"[{chapter}](#{slug(chapter)})", len(rows), *coverage.count(rows)]))

@@ -102,6 +102,7 @@ SUITES = [
     ),
     Suite("ruff", [str(VENV / "ruff"), "check", "."], exit_status),
     Suite("tools", [PYTHON, "-m", "pytest", "-q", "tools/tests"], pytest),
+    Suite("generated", [PYTHON, "tools/check_generated.py"], plain_line),
     Suite("rust", [CARGO, "test", "--workspace", "--locked", "--no-fail-fast"], cargo_test),
     Suite(
         "headers",
@@ -118,6 +119,7 @@ SUITES = [
     ),
     Suite("python", [PYTHON, "-m", "pytest", "-q", "tests/python"], pytest),
     Suite("programs", [PYTHON, "tools/run_programs.py"], plain_line),
+    Suite("readme", [PYTHON, "tests/readme/check_readme.py"], plain_line),
 ]
 
 

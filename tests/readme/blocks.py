@@ -39,8 +39,13 @@ class Block:
 
     def missing_tool(self):
         """The command that it needs and that is not installed."""
-        tool = self.argument.removeprefix("needs ") if self.argument else ""
-        return tool if tool and not shutil.which(tool) else ""
+        word, _, tool = self.argument.partition(" ")
+        return tool if word == "needs" and not shutil.which(tool) else ""
+
+    def options(self):
+        """Options of `cannery run` for it."""
+        word, _, options = self.argument.partition(" ")
+        return options.split() if word == "with" else []
 
 
 def read(path):

@@ -8,7 +8,7 @@ A fenced block is tested when an HTML comment stands right above it:
   ``# hello.py``), the block is also written to that file for the ``sh`` blocks of the same page,
   which run in a directory of their own with ``target/prefix`` in it.
 * ``<!-- test: needs cmake -->``: the same where that command exists; elsewhere it is left out, and
-  said so.
+  said so. ``<!-- test: with --devices 2 -->``: the program runs with these options of `cannery run`.
 * ``<!-- file -->``: the block is only written to the file that its first line names.
 * ``<!-- output: COMMAND -->``: the command's output must contain the lines of the block, in their
   order. A line ``...`` stands for any lines; without one, they follow each other.
@@ -77,9 +77,9 @@ def execute(command, where, **more):
     return done.stdout, problem
 
 
-def on_npu(command):
-    """The command, on the emulated NPU."""
-    return [str(PREFIX / "bin" / "cannery"), "run", "--quiet", "--", *command]
+def on_npu(block, command):
+    """The command, on the emulated NPU that the block asks for."""
+    return [str(PREFIX / "bin" / "cannery"), "run", "--quiet", *block.options(), "--", *command]
 
 
 def run_c(block, where):
@@ -88,14 +88,14 @@ def run_c(block, where):
     source.write_text(block.body, encoding="utf-8")
     link = [f"-I{PREFIX / 'include'}", f"-L{PREFIX / 'lib64'}", "-lascendcl"]
     _, problem = execute([*CC, *C_FLAGS, str(source), "-o", str(where / "block"), *link], where)
-    return problem or execute(on_npu([str(where / "block")]), where)[1]
+    return problem or execute(on_npu(block, [str(where / "block")]), where)[1]
 
 
 def run_python(block, where):
     """Runs a program."""
     source = where / "block.py"
     source.write_text(block.body, encoding="utf-8")
-    return execute(on_npu([sys.executable, str(source)]), where)[1]
+    return execute(on_npu(block, [sys.executable, str(source)]), where)[1]
 
 
 def run_sh(block, where):
