@@ -1,6 +1,5 @@
-//! Processes: forking, faults of host code, a card shared by several.
+//! Processes: forking, faults of host code.
 
-use std::io::{Read, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
@@ -82,12 +81,6 @@ fn steps(steps: &[&dyn Fn() -> bool]) -> i32 {
 }
 
 pub(super) fn cases() -> Vec<Case> {
-    let mut cases = forks();
-    cases.extend(cards());
-    cases
-}
-
-fn forks() -> Vec<Case> {
     vec![
         case("x.fork.child_gets_an_error", Setup::device0(), |t| {
             let (p, bytes) = t.filled(1000);
@@ -189,87 +182,6 @@ fn forks() -> Vec<Case> {
                 "end of a host write",
             );
             t.usable(p, 4096);
-        }),
-    ]
-}
-
-/// Forks a child that takes 1 GiB of device 0, says so, and waits.
-fn holder() -> (Child, std::io::PipeReader) {
-    let Ok((mut ready, mut say)) = std::io::pipe() else {
-        abort("no pipe")
-    };
-    let child = Child::start(|| {
-        let mut p = SENTINEL;
-        let fine = aclInit(null()) == 0
-            && aclrtSetDevice(0) == 0
-            && aclrtMalloc(&raw mut p, GIB, ACL_MEM_MALLOC_HUGE_FIRST) == 0;
-        if say.write_all(&[u8::from(fine)]).is_err() {
-            return 1;
-        }
-        std::thread::sleep(Duration::from_secs(15));
-        0
-    });
-    let mut byte = [0];
-    if ready.read_exact(&mut byte).is_err() || byte != [1] {
-        child.kill();
-        child.end();
-        abort("the other process could not allocate");
-    }
-    (child, ready)
-}
-
-fn cards() -> Vec<Case> {
-    vec![
-        case("x.card.usage_is_shared", Setup::fresh(), |t| {
-            let (other, _pipe) = holder();
-            t.ok(aclInit(null()), "aclInit");
-            t.ok(aclrtSetDevice(0), "aclrtSetDevice");
-            let (free, total) = t.mem(ACL_HBM_MEM);
-            t.eq(
-                total - free,
-                huge_charge(padded(GIB)),
-                "bytes used by the other process",
-            );
-            let mut p = SENTINEL;
-            let code = aclrtMalloc(&raw mut p, total - GIB, ACL_MEM_MALLOC_HUGE_ONLY);
-            t.fails(code, ERROR_MEMORY, "more than is left");
-            other.kill();
-            t.eq(
-                other.end(),
-                End::Signal(libc::SIGKILL),
-                "end of the other process",
-            );
-        }),
-        case(
-            "x.card.killed_process_leaves_nothing",
-            Setup::fresh(),
-            |t| {
-                let (other, _pipe) = holder();
-                other.kill();
-                t.eq(
-                    other.end(),
-                    End::Signal(libc::SIGKILL),
-                    "end of the other process",
-                );
-                t.ok(aclInit(null()), "aclInit");
-                t.ok(aclrtSetDevice(0), "aclrtSetDevice");
-                let (free, total) = t.mem(ACL_HBM_MEM);
-                t.eq(free, total, "free bytes after the clean-up");
-            },
-        ),
-        case("x.card.exit_returns_everything", Setup::fresh(), |t| {
-            let child = Child::start(|| {
-                let mut p = SENTINEL;
-                let fine = aclInit(null()) == 0
-                    && aclrtSetDevice(0) == 0
-                    && aclrtMalloc(&raw mut p, GIB, 0) == 0;
-                std::process::exit(i32::from(!fine))
-            });
-            t.eq(child.end(), End::Exit(0), "end of the other process");
-            t.ok(aclInit(null()), "aclInit");
-            t.ok(aclrtSetDevice(0), "aclrtSetDevice");
-            let (free, total) = t.mem(ACL_HBM_MEM);
-            t.eq(free, total, "free bytes");
         }),
     ]
 }
