@@ -18,6 +18,9 @@ use crate::thread::{self, Caller};
 use crate::visible::BadList;
 use crate::window::Window;
 
+/// No machine has more devices.
+const MOST_DEVICES: usize = 16;
+
 /// Everything that belongs to one start. Never freed: calls may be under way in other threads, and
 /// it must outlive every static destructor of the program.
 pub(crate) struct Runtime {
@@ -25,6 +28,9 @@ pub(crate) struct Runtime {
     pub(crate) settings: Settings,
     pub(crate) window: Window,
     pub(crate) devices: Vec<Device>,
+    /// Memory of the devices by position, so that an address leads to it with one load. NULL until
+    /// somebody asked, and where there is no device. See [`Runtime::memory_at`].
+    stores: [AtomicPtr<Store>; MOST_DEVICES],
     /// Why there are no devices, when the visible list is at fault.
     pub(crate) no_devices: Option<BadList>,
     /// Whether `ASCEND_RT_VISIBLE_DEVICES` gives devices other ids.
@@ -51,10 +57,10 @@ static STARTING: AtomicI32 = AtomicI32::new(0);
 pub(crate) struct Here {
     pub(crate) runtime: &'static Runtime,
     pub(crate) context: &'static Context,
+    /// The memory of the context's device, as it was found when the thread was bound.
+    store: Option<&'static Store>,
     /// The arena of the thread.
     pub(crate) arena: usize,
-    /// Whether the last allocation of the thread failed.
-    pub(crate) has_failed: bool,
 }
 
 impl Here {
@@ -63,8 +69,16 @@ impl Here {
         &self.runtime.devices[self.context.device_index()]
     }
 
-    #[inline]
+    #[inline(always)]
     pub(crate) fn store(&self) -> Result<&'static Store> {
+        match self.store {
+            Some(store) => Ok(store),
+            None => self.find_store(),
+        }
+    }
+
+    #[cold]
+    fn find_store(&self) -> Result<&'static Store> {
         self.device()
             .store()
             .ok_or_else(|| no_context(self.runtime))
@@ -77,9 +91,9 @@ fn published() -> Option<&'static Runtime> {
 }
 
 /// The runtime if it runs in this very process.
-#[inline]
+#[inline(always)]
 pub(crate) fn running() -> Option<&'static Runtime> {
-    published().filter(|runtime| canary::epoch() == runtime.epoch)
+    canary::runtime()
 }
 
 /// Whether the running product is known to have a function of this mask. False before the start.
@@ -91,11 +105,10 @@ pub fn product_has(products: u8) -> bool {
 
 /// Whether this process was forked from one that had started the runtime, and has none of its own.
 pub(crate) fn is_forked() -> bool {
-    published().is_some_and(|runtime| canary::epoch() != runtime.epoch)
+    published().is_some() && running().is_none()
 }
 
 /// The runtime, started when it is not.
-#[inline]
 pub(crate) fn current() -> Result<&'static Runtime> {
     let runtime = match running() {
         Some(runtime) => runtime,
@@ -106,6 +119,20 @@ pub(crate) fn current() -> Result<&'static Runtime> {
         Ok(runtime)
     } else {
         Err(lacks(runtime))
+    }
+}
+
+/// As [`current`], for a function whose products are known beforehand (best to the compiler): it
+/// looks at the thread only to name the function in a refusal.
+#[inline(always)]
+pub(crate) fn current_of(products: u8) -> Result<&'static Runtime> {
+    match running() {
+        Some(runtime)
+            if products == ALL_PRODUCTS || runtime.settings.profile.is_in(products) =>
+        {
+            Ok(runtime)
+        }
+        _ => current(),
     }
 }
 
@@ -188,6 +215,7 @@ fn start_locked(file: &BTreeMap<String, String>) -> Result<&'static Runtime> {
         epoch,
         window,
         devices,
+        stores: Default::default(),
         no_devices,
         renumbered: list.is_some(),
         contexts: Contexts::default(),
@@ -200,55 +228,42 @@ fn start_locked(file: &BTreeMap<String, String>) -> Result<&'static Runtime> {
     crate::log::info(format_args!("{}", runtime.banner()));
     PRODUCT.store(runtime.settings.profile.mask(), Ordering::Release);
     CURRENT.store(std::ptr::from_ref(runtime).cast_mut(), Ordering::Release);
-    canary::set(epoch);
+    canary::set(runtime);
     Ok(runtime)
 }
 
 /// The runtime and the thread's context.
-#[inline]
+#[inline(always)]
 pub(crate) fn here() -> Result<Here> {
-    let Some(runtime) = running() else {
-        return here_slowly();
-    };
-    let caller = thread::caller(runtime.epoch);
-    match caller.context {
-        Some(context)
-            if caller.products == ALL_PRODUCTS
-                || runtime.settings.profile.is_in(caller.products) =>
+    loop {
+        if let Some(runtime) = running()
+            && let Some(Caller {
+                context,
+                store,
+                arena,
+            }) = thread::caller(runtime)
         {
-            let Caller {
-                arena, has_failed, ..
-            } = caller;
-            Ok(Here {
+            return Ok(Here {
                 runtime,
                 context,
-                arena: arena as usize,
-                has_failed,
-            })
+                store,
+                arena,
+            });
         }
-        _ => here_slowly(),
+        // Answers yes or no instead of making a `Here`, which would then lie in memory for
+        // everybody: the usual call keeps it in registers.
+        arrive()?;
     }
 }
 
+/// Starts the runtime and binds the thread, where that is needed and allowed.
 #[cold]
-fn here_slowly() -> Result<Here> {
+fn arrive() -> Result<()> {
     let runtime = current()?;
-    let Caller {
-        context,
-        arena,
-        has_failed,
-        ..
-    } = thread::caller(runtime.epoch);
-    let context = match context {
-        Some(context) => context,
-        None => runtime.bind_default()?,
-    };
-    Ok(Here {
-        runtime,
-        context,
-        arena: arena as usize,
-        has_failed,
-    })
+    match thread::bound(runtime.epoch) {
+        Some(_) => Ok(()),
+        None => runtime.bind_default().map(|_| ()),
+    }
 }
 
 /// Index of the device that the thread is bound to, for argument checks that come before the
@@ -294,6 +309,26 @@ impl Runtime {
 
     pub(crate) fn is_rc(&self) -> bool {
         self.settings.mode == Mode::Rc
+    }
+
+    /// The memory behind a device address and the position of its device, once it was opened.
+    #[inline(always)]
+    pub(crate) fn memory_at(&self, address: u64) -> Option<(usize, &Store)> {
+        let index = self.window.position(address);
+        let place = self.stores.get(index)?;
+        match crate::os::published(place) {
+            Some(store) => Some((index, store)),
+            None => self.find_memory(index),
+        }
+    }
+
+    #[cold]
+    fn find_memory(&self, index: usize) -> Option<(usize, &Store)> {
+        let store = self.devices.get(index)?.store()?;
+        // Runtimes are never freed, and a store stays where it is.
+        let place = std::ptr::from_ref(store).cast_mut();
+        self.stores[index].store(place, Ordering::Release);
+        Some((index, store))
     }
 
     #[cold]

@@ -1,12 +1,14 @@
 //! What a thread carries: its binding to a context, its arena, its allowance of host memory.
 //!
-//! A binding names the epoch of the runtime it was made in, so that nothing bound before a fork or
-//! before a fresh start is ever taken for alive.
+//! A binding names the runtime it was made in, so that nothing bound before a fork or before a fresh
+//! start is ever taken for alive.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::context::Context;
+use crate::memory::store::Store;
+use crate::process::{Runtime, running};
 use crate::settings::profile::ALL_PRODUCTS;
 
 /// Allocator arenas of a device; a thread uses one of them.
@@ -19,69 +21,81 @@ static NEXT_ARENA: AtomicU32 = AtomicU32::new(0);
 /// Plain cells without a destructor: the thread's storage costs no registration and stays usable
 /// while the thread ends.
 struct ThreadState {
-    epoch: Cell<u32>,
+    /// Where the binding was made. Runtimes are never freed, so that an address stands for one.
+    runtime: Cell<Option<&'static Runtime>>,
     generation: Cell<u64>,
     context: Cell<Option<&'static Context>>,
+    /// The memory of the context's device.
+    store: Cell<Option<&'static Store>>,
     arena: Cell<u32>,
-    allowance: Cell<u64>,
-    failed: Cell<u64>,
     /// Products that have the function being called, and its name; see [`calling`].
     products: Cell<u8>,
+    allowance: Cell<u64>,
+    failed: Cell<u64>,
     function: Cell<&'static str>,
 }
 
 thread_local! {
     static STATE: ThreadState = const {
         ThreadState {
-            epoch: Cell::new(0),
+            runtime: Cell::new(None),
             generation: Cell::new(0),
             context: Cell::new(None),
+            store: Cell::new(None),
             arena: Cell::new(UNASSIGNED),
+            products: Cell::new(ALL_PRODUCTS),
             allowance: Cell::new(0),
             failed: Cell::new(0),
-            products: Cell::new(ALL_PRODUCTS),
             function: Cell::new(""),
         }
     };
 }
 
+impl ThreadState {
+    fn is_of(&self, epoch: u32) -> bool {
+        self.runtime
+            .get()
+            .is_some_and(|runtime| runtime.epoch() == epoch)
+    }
+}
+
 /// What a call finds out about its thread in one look.
 #[derive(Clone, Copy)]
 pub(crate) struct Caller {
-    /// The context bound in this epoch, if it is still alive.
-    pub(crate) context: Option<&'static Context>,
-    /// Products that have the function being called.
-    pub(crate) products: u8,
+    /// The context bound to the thread.
+    pub(crate) context: &'static Context,
+    /// The memory of its device.
+    pub(crate) store: Option<&'static Store>,
     /// The arena of the thread.
-    pub(crate) arena: u32,
-    /// Whether the last allocation of the thread failed.
-    pub(crate) has_failed: bool,
+    pub(crate) arena: usize,
 }
 
-/// Looks at the calling thread.
-#[inline]
-pub(crate) fn caller(epoch: u32) -> Caller {
+/// Looks at the calling thread. `None`: no context that was bound in `runtime` and is still alive,
+/// or the product lacks the function being called.
+#[inline(always)]
+pub(crate) fn caller(runtime: &'static Runtime) -> Option<Caller> {
     STATE.with(|state| {
-        let context = state.context.get().filter(|context| {
-            state.epoch.get() == epoch && context.is_alive(state.generation.get())
-        });
-        let arena = match state.arena.get() {
-            UNASSIGNED => assign(state),
-            number => number,
-        };
-        Caller {
+        let home = state.runtime.get()?;
+        let context = state.context.get()?;
+        let products = state.products.get();
+        let known = std::ptr::eq(home, runtime)
+            && context.is_alive(state.generation.get())
+            && (products == ALL_PRODUCTS || runtime.settings.profile.is_in(products));
+        let arena = state.arena.get();
+        (known && arena != UNASSIGNED).then_some(Caller {
             context,
-            products: state.products.get(),
-            arena,
-            has_failed: state.failed.get() != 0,
-        }
+            store: state.store.get(),
+            arena: arena as usize,
+        })
     })
 }
 
 /// The context bound to this thread in `epoch`, if it is still alive.
-#[inline]
 pub(crate) fn bound(epoch: u32) -> Option<&'static Context> {
-    caller(epoch).context
+    STATE.with(|state| {
+        let context = state.context.get()?;
+        (state.is_of(epoch) && context.is_alive(state.generation.get())).then_some(context)
+    })
 }
 
 #[cold]
@@ -93,18 +107,27 @@ fn assign(state: &ThreadState) -> u32 {
 
 /// Whether a context was bound in `epoch` that is gone now.
 pub(crate) fn lost_binding(epoch: u32) -> bool {
-    STATE.with(|state| state.epoch.get() == epoch && state.context.get().is_some())
+    STATE.with(|state| state.is_of(epoch) && state.context.get().is_some())
         && bound(epoch).is_none()
 }
 
 /// Binds the thread to `context`, or to none.
 pub(crate) fn bind(epoch: u32, context: Option<(&'static Context, u64)>) {
+    let runtime = running().filter(|runtime| runtime.epoch() == epoch);
+    let store = runtime.zip(context).and_then(|(runtime, (context, _))| {
+        let device = runtime.devices.get(context.device_index());
+        device.and_then(|device| device.store())
+    });
     STATE.with(|state| {
-        state.epoch.set(epoch);
+        state.runtime.set(runtime);
         state.context.set(context.map(|(context, _)| context));
         state
             .generation
             .set(context.map_or(0, |(_, generation)| generation));
+        state.store.set(store);
+        if state.arena.get() == UNASSIGNED {
+            assign(state);
+        }
     });
 }
 
@@ -118,7 +141,7 @@ pub(crate) fn arena() -> usize {
 }
 
 /// Takes `bytes` from the thread's allowance of untouched host memory. False: ask the system.
-#[inline]
+#[inline(always)]
 pub(crate) fn spend_allowance(bytes: u64) -> bool {
     STATE.with(|state| match state.allowance.get().checked_sub(bytes) {
         Some(left) => {
@@ -139,8 +162,14 @@ pub(crate) fn note_failed(bytes: u64) {
     STATE.with(|state| state.failed.set(bytes));
 }
 
+/// Whether an allocation of this thread failed and none so large has succeeded since.
+#[inline(always)]
+pub(crate) fn has_failed() -> bool {
+    STATE.with(|state| state.failed.get() != 0)
+}
+
 /// True once when an allocation of at least the failed size succeeds: the shortage was cured.
-#[inline]
+#[cold]
 pub(crate) fn recovered(bytes: u64) -> bool {
     STATE.with(|state| {
         let failed = state.failed.get();

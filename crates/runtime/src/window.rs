@@ -244,6 +244,13 @@ impl Window {
         (index < self.devices).then_some(index as usize)
     }
 
+    /// The position that `address` would have in an endless row of devices; large numbers before the
+    /// first one.
+    #[inline(always)]
+    pub(crate) fn position(&self, address: u64) -> usize {
+        (address.wrapping_sub(self.first) >> self.stride_shift) as usize
+    }
+
     /// Whether an address lies in the window: then the host must not touch it (EP).
     #[inline]
     pub(crate) fn contains(&self, address: u64) -> bool {

@@ -4,7 +4,8 @@ use cannery_observe::{Event, Family, emit};
 
 use super::{locate, store};
 use crate::error::{Error, Result};
-use crate::process::{Runtime, current, here};
+use crate::process::{Runtime, current_of, here};
+use crate::settings::profile::products_of;
 
 /// aclrtFree: releases a block of aclrtMalloc, aclrtMallocCached, aclrtMallocAlign32 and their
 /// configured forms. Needs no context and waits for nothing.
@@ -17,7 +18,7 @@ pub fn free(address: u64) -> Result<()> {
     if address == 0 {
         return Err(Error::null("devPtr"));
     }
-    release(current()?, address)
+    release(current_of(const { products_of("aclrtFree") })?, address)
 }
 
 /// aclrtFreeWithDevSync: as [`free`], after everything queued on the device is done.
@@ -44,11 +45,8 @@ const PLAIN: u16 = store::families(&[
 
 #[inline]
 fn release(runtime: &'static Runtime, address: u64) -> Result<()> {
-    let device = runtime
-        .window
-        .device_of(address)
-        .and_then(|index| runtime.devices.get(index));
-    match device.and_then(|device| device.store()?.release(address, PLAIN)) {
+    let memory = runtime.memory_at(address);
+    match memory.and_then(|(_, store)| store.release(address, PLAIN)) {
         Some(released) => {
             emit(|| Event::Free {
                 address,

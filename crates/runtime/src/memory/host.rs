@@ -12,8 +12,9 @@ use super::store::{self, Refusal, Released, Request, Store, charge_of};
 use super::{free, guard, locate, malloc};
 use crate::error::{Error, Fault, Result, show_bytes};
 use crate::os::{self, map};
-use crate::process::{Here, Runtime, current, here};
+use crate::process::{Here, Runtime, current, current_of, here};
 use crate::settings::Pin;
+use crate::settings::profile::products_of;
 use crate::stream::engine;
 
 const PAGE: u64 = 4096;
@@ -235,7 +236,7 @@ pub fn free_host(address: u64) -> Result<()> {
     if address == 0 {
         return Err(Error::null("hostPtr"));
     }
-    release(current()?, address)
+    release(current_of(const { products_of("aclrtFreeHost") })?, address)
 }
 
 /// aclrtFreeHostWithDevSync: as [`free_host`], after everything queued on the device is done.

@@ -38,10 +38,9 @@ impl Block<'_> {
 }
 
 /// The live block that holds `address`.
-#[inline]
+#[inline(always)]
 pub(crate) fn block(runtime: &Runtime, address: u64) -> Option<Block<'_>> {
-    if let Some(index) = runtime.window.device_of(address) {
-        let store = runtime.devices.get(index)?.store()?;
+    if let Some((index, store)) = runtime.memory_at(address) {
         let (start, found) = store.find(address)?;
         return Some(Block {
             store,
@@ -63,16 +62,15 @@ pub(crate) fn block(runtime: &Runtime, address: u64) -> Option<Block<'_>> {
 /// Checks that `bytes` bytes from `address` on may be touched: inside one device block, or host
 /// memory. Host memory of the program is taken at its word, like a pointer in any C call; numbers
 /// that cannot be host addresses are refused.
-#[inline]
+#[inline(always)]
 pub(crate) fn range(
     runtime: &Runtime,
     param: &'static str,
     address: u64,
     bytes: u64,
 ) -> Result<Spot> {
-    if let Some(index) = runtime.window.device_of(address) {
-        let store = runtime.devices.get(index).and_then(|device| device.store());
-        if let Some((start, found)) = store.and_then(|store| store.find(address))
+    if let Some((index, store)) = runtime.memory_at(address) {
+        if let Some((start, found)) = store.find(address)
             && bytes <= found.size - (address - start)
         {
             let at = address.wrapping_add(runtime.window.distance());

@@ -38,7 +38,7 @@ impl Call {
 /// # Errors
 /// 100000 for no place, size 0 and sizes that wrap; 107002 without a context; 207000 for policies
 /// that the product lacks; 207001 when the pages run out. `out` stays as it was then.
-#[inline]
+#[inline(always)]
 pub fn malloc(out: Option<&mut u64>, size: u64, policy: i32) -> Result<()> {
     const CALL: Call = Call {
         family: Family::Malloc,
@@ -124,7 +124,7 @@ pub fn check_scheduler_call(no_place: bool, size: u64) -> Result<()> {
 
 fn check_front(call: &Call, no_place: bool, size: u64) -> Result<()> {
     if no_place {
-        return Err(call.named(Error::null("devPtr")));
+        return Err(self::no_place(call));
     }
     check_size(call, size, 32)
 }
@@ -143,10 +143,11 @@ const TASK_SCHEDULER: Call = Call {
     rule: policy::with_config,
 };
 
-#[inline]
+/// Inlined where the call is known, so that its constants and its rule are, too.
+#[inline(always)]
 fn simple(call: &Call, out: Option<&mut u64>, size: u64, policy: i32) -> Result<()> {
     let Some(out) = out else {
-        return Err(call.named(Error::null("devPtr")));
+        return Err(no_place(call));
     };
     let worst = if call.padded { 64 } else { 32 };
     check_size(call, size, worst)?;
@@ -164,7 +165,7 @@ fn configured(
 ) -> Result<()> {
     check_front(call, out.is_none(), size)?;
     let Some(out) = out else {
-        return Err(call.named(Error::null("devPtr")));
+        return Err(no_place(call));
     };
     let Wishes { module, device, .. } = match attributes {
         Some(attributes) => config::for_device(attributes)?,
@@ -185,27 +186,33 @@ fn configured(
     Ok(())
 }
 
-#[inline]
+#[inline(always)]
 fn check_size(call: &Call, size: u64, worst: u64) -> Result<()> {
-    if size == 0 {
-        return Err(call.named(Error::zero("size")));
-    }
-    if size.checked_add(worst).is_none() {
-        return Err(call.named(too_large(size, worst)));
+    // One comparison for both: nothing is as large as what is left of 0.
+    if size.wrapping_sub(1) >= u64::MAX - worst {
+        return Err(bad_size(call, size, worst));
     }
     Ok(())
 }
 
 #[cold]
-fn too_large(size: u64, worst: u64) -> Error {
-    Error::cause(
+fn no_place(call: &Call) -> Error {
+    call.named(Error::null("devPtr"))
+}
+
+#[cold]
+fn bad_size(call: &Call, size: u64, worst: u64) -> Error {
+    if size == 0 {
+        return call.named(Error::zero("size"));
+    }
+    call.named(Error::cause(
         "size",
         size,
         format!("wraps when it is padded by up to {worst} bytes"),
-    )
+    ))
 }
 
-#[inline]
+#[inline(always)]
 fn place(call: &Call, here: &Here, size: u64, policy: i32, module: u8) -> Result<u64> {
     let profile = here.runtime.settings.profile;
     let aligned = size.next_multiple_of(32);
@@ -237,7 +244,7 @@ fn place(call: &Call, here: &Here, size: u64, policy: i32, module: u8) -> Result
     }
     match result {
         Ok(address) => {
-            if here.has_failed && thread::recovered(size) {
+            if thread::has_failed() && thread::recovered(size) {
                 store.count_recovery();
             }
             emit(|| Event::Alloc {

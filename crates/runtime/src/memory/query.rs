@@ -7,8 +7,9 @@ use cannery_observe::Family;
 use super::config::APP_MODULE;
 use super::locate;
 use crate::error::{Error, Fault, Result};
-use crate::process::{current, here};
+use crate::process::{current, current_of, here};
 use crate::settings::MemoryKind;
+use crate::settings::profile::products_of;
 
 const GIB: u64 = 1 << 30;
 
@@ -239,7 +240,7 @@ pub fn pointer_attributes(address: u64, out: Option<&mut abi::aclrtPtrAttributes
     let Some(out) = out else {
         return Err(Error::null("attributes"));
     };
-    let runtime = current()?;
+    let runtime = current_of(const { products_of("aclrtPointerGetAttributes") })?;
     let (kind, id, page) = match locate::block(runtime, address) {
         Some(block) => match block.device {
             Some(device) => (
@@ -274,7 +275,7 @@ pub fn address_range(address: u64, base: Option<&mut u64>, size: Option<&mut usi
         }
         .into());
     }
-    let runtime = current()?;
+    let runtime = current_of(const { products_of("aclrtMemGetAddressRange") })?;
     let Some(block) = locate::block(runtime, address) else {
         return Err(Error::address(
             "ptr",

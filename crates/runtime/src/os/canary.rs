@@ -1,38 +1,43 @@
 //! A page that the kernel wipes in forked children.
 //!
-//! It holds the epoch of the running runtime: not zero in the process that started it, zero in
-//! every child, whichever way the child was made. So one load answers "started here?" even where
-//! no fork handler ran.
+//! It holds the address of the running runtime: set in the process that started it, NULL in every
+//! child, whichever way the child was made. So one look answers both "which runtime" and "started
+//! here?", even where no fork handler ran.
 
-use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
 use super::map;
+use crate::process::Runtime;
 
 /// Stands in while the page does not exist: nothing has started.
-static NOT_STARTED: AtomicU32 = AtomicU32::new(0);
-/// The word that holds the epoch; never freed.
-static WORD: AtomicPtr<AtomicU32> = AtomicPtr::new((&raw const NOT_STARTED).cast_mut());
+static NOT_STARTED: AtomicPtr<Runtime> = AtomicPtr::new(std::ptr::null_mut());
+/// The word that holds the address; never freed.
+static WORD: AtomicPtr<AtomicPtr<Runtime>> = AtomicPtr::new((&raw const NOT_STARTED).cast_mut());
 
-/// The epoch of the runtime that this very process started, or 0.
-#[inline]
-pub(crate) fn epoch() -> u32 {
+#[inline(always)]
+fn word() -> &'static AtomicPtr<Runtime> {
     // SAFETY: points to the static, or to the first word of a page that is never unmapped.
-    unsafe { &*WORD.load(Ordering::Acquire) }.load(Ordering::Acquire)
+    unsafe { &*WORD.load(Ordering::Acquire) }
 }
 
-/// Announces that the runtime of `epoch` runs in this process. Only one thread starts a runtime at
-/// a time.
-pub(crate) fn set(epoch: u32) {
+/// The runtime that this very process started.
+#[inline(always)] // the first thing that every call asks
+pub(crate) fn runtime() -> Option<&'static Runtime> {
+    super::published(word())
+}
+
+/// Announces that `runtime` runs in this process. Only one thread starts a runtime at a time.
+pub(crate) fn set(runtime: &'static Runtime) {
+    const _: () = assert!(size_of::<AtomicPtr<Runtime>>() == size_of::<AtomicU64>());
     if std::ptr::eq(WORD.load(Ordering::Acquire), &raw const NOT_STARTED)
-        && let Ok(page) = map::zeroed_array::<AtomicU32>(1024)
+        && let Ok(page) = map::zeroed_array::<AtomicU64>(512)
     {
         let word = page.as_ptr().cast_mut();
         // SAFETY: our own page; the advice takes effect in children only.
         let wiped = unsafe { libc::madvise(word.cast(), 4096, libc::MADV_WIPEONFORK) };
         if wiped == 0 {
-            WORD.store(word, Ordering::Release);
+            WORD.store(word.cast(), Ordering::Release);
         }
     }
-    // SAFETY: as in `epoch`.
-    unsafe { &*WORD.load(Ordering::Acquire) }.store(epoch, Ordering::Release);
+    word().store(std::ptr::from_ref(runtime).cast_mut(), Ordering::Release);
 }
