@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use cannery_heap::range::{NodeId, RangeHeap};
 use cannery_heap::slab::{
-    Bins, CLASSES, LargeInfo, Owner, Place, SpanTable, class_of, span_slices,
+    Bins, CLASSES, LargeInfo, MAX_BINS, Owner, SpanTable, Start, class_of, span_slices,
 };
 use proptest::prelude::*;
 use rand::rngs::SmallRng;
@@ -158,20 +158,34 @@ const NOBODY: Owner = Owner {
     page: 0,
 };
 
+/// Releases the block at `start`; spans that empty are forgotten.
+fn free(bins: &mut Bins, table: &SpanTable<'_>, start: u64) {
+    let freed = match table.start(start) {
+        Some(Start::Small(found)) => bins.free(table, &found, |_, _| {}),
+        Some(Start::Large(found)) => bins.free_large(&found),
+        None => panic!("{start:#x} is lost"),
+    };
+    assert!(freed.is_some(), "{start:#x} belongs to other bins");
+}
+
 /// A map entry stays behind when a long block goes. The span that comes to its first slice must
 /// not answer for the slices behind it, not even through the words of a neighbour.
 #[test]
 fn a_stale_entry_finds_nothing_through_a_neighbour() {
     let storage = Storage::new(32);
     let table = storage.table();
-    table.publish(&LargeInfo {
-        first: 0,
-        slices: 32,
-        size: 32 * SLICE,
-        requested: 1,
-        owner: NOBODY,
-    });
-    assert!(table.retract(0).is_some());
+    let mut large = Bins::new(6);
+    large.add_large(
+        &table,
+        &LargeInfo {
+            first: 0,
+            slices: 32,
+            size: 32 * SLICE,
+            requested: 32 * SLICE,
+            owner: NOBODY,
+        },
+    );
+    free(&mut large, &table, 0);
     for units in [1, 2, 3, 5, 8, 16, 64, 128] {
         let size = u64::from(units) * 64;
         let mut bins = Bins::new(7);
@@ -188,10 +202,7 @@ fn a_stale_entry_finds_nothing_through_a_neighbour() {
             assert_eq!(table.find(offset), None, "{units} units, at {offset:#x}");
         }
         for start in starts {
-            let Some(Place::Small { span, index, .. }) = table.find(start).map(|f| f.place) else {
-                panic!("{start:#x} is lost");
-            };
-            assert!(neighbours.free(&table, span, index).is_some());
+            free(&mut neighbours, &table, start);
         }
         neighbours.flush(&table, |_, _| {});
         bins.flush(&table, |_, _| {});
@@ -203,7 +214,7 @@ fn a_stale_entry_finds_nothing_through_a_neighbour() {
 fn sizes_and_owners_round_trip_at_their_limits() {
     let storage = Storage::new(64);
     let table = storage.table();
-    let mut bins = Bins::new(u32::MAX);
+    let mut bins = Bins::new(MAX_BINS - 1);
     let mut next = 0;
     for size in [32_u64, 64, 96, 4096, 32_736, 32_768] {
         for spare in [0, 1, 31, 511_u64] {
@@ -341,24 +352,18 @@ fn churn(
         table.set_note(range.start as u32, range.id.index());
         Some(range.start as u32)
     };
-    let release =
-        |bins: &mut Bins, block: &Known| match table.find(block.start).expect("lives").place {
-            Place::Small {
-                span,
-                index,
-                bins: of,
-            } => {
-                assert_eq!(of, number);
-                let freed = bins.free(&table, span, index).expect("lives");
-                if let Some((first, _)) = freed.emptied {
-                    give(first);
-                }
-            }
-            Place::Large { first, .. } => {
-                assert!(table.retract(first).is_some());
-                give(first);
-            }
-        };
+    let release = |bins: &mut Bins, block: &Known| match table.start(block.start).expect("lives") {
+        Start::Small(found) => {
+            assert_eq!(found.bins(), number);
+            let freed = bins.free(&table, &found, |first, _| give(first));
+            assert_eq!(freed.expect("lives").size, block.size);
+        }
+        Start::Large(found) => {
+            assert_eq!(found.bins(), number);
+            assert!(bins.free_large(&found).is_some());
+            give(found.first());
+        }
+    };
     let mut rounds = 0;
     while rounds < 60_000 || (rounds < 100_000_000 && looks.load(Ordering::Relaxed) < LOOKS) {
         rounds += 1;
@@ -377,14 +382,15 @@ fn churn(
         let (start, size) = if rng.random_bool(0.1) {
             let slices = rng.random_range(1..5);
             let Some(first) = take(slices) else { continue };
-            let size = u64::from(slices) * SLICE - rng.random_range(0..SLICE);
-            table.publish(&LargeInfo {
+            let size = u64::from(slices) * SLICE - rng.random_range(0..SLICE / 32) * 32;
+            let info = LargeInfo {
                 first,
                 slices,
                 size,
                 requested: size,
                 owner,
-            });
+            };
+            bins.add_large(&table, &info);
             (u64::from(first) * SLICE, size)
         } else {
             let most = 1024_u64 >> rng.random_range(0..10);

@@ -1,9 +1,12 @@
-//! Counters of one owner.
+//! Counters of one owner, and what many owners add up to.
 
 use crate::Family;
 
 /// Number of module ids that are told apart.
 pub const MODULES: usize = 64;
+
+/// Family numbers take four bits.
+const FAMILIES: usize = 16;
 
 /// Live blocks and bytes. Signed: one owner may release what another one allocated, so that only
 /// the sum over the owners is meaningful.
@@ -15,7 +18,7 @@ pub struct Tally {
     pub bytes: i64,
 }
 
-/// All numbers one owner keeps. Add owners up with [`Counters::add`].
+/// Numbers to report: those of one owner, or of several. Add them up with [`Counters::add`].
 #[derive(Clone, Copy, Debug)]
 pub struct Counters {
     /// Allocations that succeeded.
@@ -26,11 +29,10 @@ pub struct Counters {
     pub families: [Tally; Family::ALL.len()],
     /// Live bytes by module.
     pub modules: [i64; MODULES],
-    /// Largest live bytes by module this owner has seen of its own.
+    /// Largest live bytes by module each owner has seen of its own.
     pub module_peaks: [i64; MODULES],
-    /// Largest live bytes this owner has seen of its own.
+    /// Largest live bytes each owner has seen of its own.
     pub peak_bytes: i64,
-    live_bytes: i64,
 }
 
 impl Default for Counters {
@@ -42,39 +44,11 @@ impl Default for Counters {
             modules: [0; MODULES],
             module_peaks: [0; MODULES],
             peak_bytes: 0,
-            live_bytes: 0,
         }
     }
 }
 
 impl Counters {
-    /// Counts an allocation of `charged` bytes.
-    #[inline]
-    pub fn allocated(&mut self, family: Family, module: u8, charged: u64) {
-        let charged = charged.cast_signed();
-        self.allocations += 1;
-        let tally = &mut self.families[family as usize];
-        tally.blocks += 1;
-        tally.bytes += charged;
-        let at = usize::from(module) % MODULES;
-        self.modules[at] += charged;
-        self.module_peaks[at] = self.module_peaks[at].max(self.modules[at]);
-        self.live_bytes += charged;
-        self.peak_bytes = self.peak_bytes.max(self.live_bytes);
-    }
-
-    /// Counts a release of `charged` bytes.
-    #[inline]
-    pub fn freed(&mut self, family: Family, module: u8, charged: u64) {
-        let charged = charged.cast_signed();
-        self.frees += 1;
-        let tally = &mut self.families[family as usize];
-        tally.blocks -= 1;
-        tally.bytes -= charged;
-        self.modules[usize::from(module) % MODULES] -= charged;
-        self.live_bytes -= charged;
-    }
-
     /// Adds the numbers of another owner. Peaks add up too: the sum is never below the true peak,
     /// and equal to it when one owner did all the work.
     pub fn add(&mut self, other: &Counters) {
@@ -90,7 +64,6 @@ impl Counters {
         for (mine, theirs) in self.module_peaks.iter_mut().zip(&other.module_peaks) {
             *mine += theirs;
         }
-        self.live_bytes += other.live_bytes;
         self.peak_bytes += other.peak_bytes;
     }
 
@@ -104,18 +77,167 @@ impl Counters {
                 bytes: sum.bytes + tally.bytes,
             })
     }
+}
+
+/// What one owner notes about a family.
+#[derive(Clone, Copy, Debug, Default)]
+struct Account {
+    allocations: u64,
+    frees: u64,
+    bytes: i64,
+}
+
+/// The books of one owner, made for being written: an allocation or a release of the usual module
+/// changes three numbers. [`Ledger::counters`] works the others out.
+#[derive(Clone, Debug)]
+pub struct Ledger {
+    accounts: [Account; FAMILIES],
+    /// Live bytes of the usual module, and the most since the other modules last changed.
+    usual: i64,
+    usual_peak: i64,
+    /// Number of the usual module.
+    usual_module: u8,
+    others: Others,
+    /// What became of everything before it was forgotten.
+    past: Account,
+}
+
+/// Books of the modules that few allocations name, and what was true when they last changed.
+#[derive(Clone, Debug)]
+struct Others {
+    live: i64,
+    modules: [i64; MODULES],
+    peaks: [i64; MODULES],
+    peak: i64,
+}
+
+impl Ledger {
+    /// Empty books of an owner most of whose allocations are of `usual_module`.
+    #[must_use]
+    pub fn new(usual_module: u8) -> Self {
+        Self {
+            accounts: [Account::default(); FAMILIES],
+            usual: 0,
+            usual_peak: 0,
+            usual_module,
+            others: Others {
+                live: 0,
+                modules: [0; MODULES],
+                peaks: [0; MODULES],
+                peak: 0,
+            },
+            past: Account::default(),
+        }
+    }
+
+    /// Counts an allocation of `charged` bytes.
+    #[inline(always)]
+    pub fn allocated(&mut self, family: u8, module: u8, charged: u64) {
+        let charged = charged.cast_signed();
+        let account = &mut self.accounts[usize::from(family) % FAMILIES];
+        account.allocations += 1;
+        account.bytes += charged;
+        if module == self.usual_module {
+            self.usual += charged;
+            self.usual_peak = self.usual_peak.max(self.usual);
+        } else {
+            self.other(module, charged);
+        }
+    }
+
+    /// Counts a release of `charged` bytes.
+    #[inline(always)]
+    pub fn freed(&mut self, family: u8, module: u8, charged: u64) {
+        let charged = charged.cast_signed();
+        let account = &mut self.accounts[usize::from(family) % FAMILIES];
+        account.frees += 1;
+        account.bytes -= charged;
+        if module == self.usual_module {
+            self.usual -= charged;
+        } else {
+            self.other(module, -charged);
+        }
+    }
+
+    #[cold]
+    fn other(&mut self, module: u8, change: i64) {
+        self.close();
+        let at = usize::from(module) % MODULES;
+        let others = &mut self.others;
+        others.live += change;
+        others.modules[at] += change;
+        others.peaks[at] = others.peaks[at].max(others.modules[at]);
+        others.peak = others.peak.max(self.usual + others.live);
+    }
+
+    /// Ends a time in which the other modules did not change: the most that was live meanwhile was
+    /// the most of the usual one, and the others.
+    fn close(&mut self) {
+        let usual = usize::from(self.usual_module) % MODULES;
+        let others = &mut self.others;
+        others.peaks[usual] = others.peaks[usual].max(self.usual_peak);
+        others.peak = others.peak.max(self.usual_peak + others.live);
+        self.usual_peak = self.usual;
+    }
+
+    /// A number that changes with every allocation and release.
+    #[must_use]
+    pub fn activity(&self) -> u64 {
+        let total = self.total();
+        total.allocations + total.frees
+    }
+
+    /// Everything that ever happened, but no bytes.
+    fn total(&self) -> Account {
+        self.accounts.iter().fold(self.past, |sum, account| Account {
+            allocations: sum.allocations + account.allocations,
+            frees: sum.frees + account.frees,
+            bytes: 0,
+        })
+    }
+
+    /// The numbers to report.
+    #[must_use]
+    pub fn counters(&self) -> Counters {
+        let mut closed = self.clone();
+        closed.close();
+        let total = self.total();
+        let mut counters = Counters {
+            allocations: total.allocations,
+            frees: total.frees,
+            modules: closed.others.modules,
+            module_peaks: closed.others.peaks,
+            peak_bytes: closed.others.peak,
+            ..Counters::default()
+        };
+        counters.modules[usize::from(self.usual_module) % MODULES] += self.usual;
+        for (tally, account) in counters.families.iter_mut().zip(&self.accounts) {
+            *tally = Tally {
+                blocks: account.allocations.wrapping_sub(account.frees).cast_signed(),
+                bytes: account.bytes,
+            };
+        }
+        counters
+    }
 
     /// Makes the peak start again from what is live now.
     pub fn reset_peak(&mut self) {
-        self.peak_bytes = self.live_bytes.max(0);
+        self.close();
+        self.others.peak = (self.usual + self.others.live).max(0);
     }
 
     /// Forgets everything that is live (its memory was taken away as a whole); the numbers of past
     /// allocations stay.
     pub fn forget_live(&mut self) {
-        self.families = [Tally::default(); Family::ALL.len()];
-        self.modules = [0; MODULES];
-        self.live_bytes = 0;
+        self.close();
+        for account in &mut self.accounts {
+            self.past.allocations += account.allocations;
+            self.past.frees += account.frees;
+            *account = Account::default();
+        }
+        (self.usual, self.usual_peak) = (0, 0);
+        self.others.live = 0;
+        self.others.modules = [0; MODULES];
     }
 }
 
@@ -123,33 +245,96 @@ impl Counters {
 mod tests {
     use super::*;
 
+    const USUAL: u8 = 33;
+    const MALLOC: u8 = Family::Malloc as u8;
+
     #[test]
     fn peak_reset_keeps_live_bytes() {
-        let mut counters = Counters::default();
-        counters.allocated(Family::Malloc, 33, 4 << 20);
-        counters.allocated(Family::Malloc, 33, 2 << 20);
-        counters.freed(Family::Malloc, 33, 2 << 20);
-        assert_eq!(
-            (counters.live().bytes, counters.peak_bytes),
-            (4 << 20, 6 << 20)
-        );
-        counters.reset_peak();
-        assert_eq!(
-            (counters.live().bytes, counters.peak_bytes),
-            (4 << 20, 4 << 20)
-        );
-        counters.freed(Family::Malloc, 33, 4 << 20);
-        counters.reset_peak();
-        assert_eq!((counters.live().bytes, counters.peak_bytes), (0, 0));
+        let mut ledger = Ledger::new(USUAL);
+        ledger.allocated(MALLOC, 33, 4 << 20);
+        ledger.allocated(MALLOC, 33, 2 << 20);
+        ledger.freed(MALLOC, 33, 2 << 20);
+        let numbers = |ledger: &Ledger| {
+            let counters = ledger.counters();
+            (counters.live().bytes, counters.peak_bytes)
+        };
+        assert_eq!(numbers(&ledger), (4 << 20, 6 << 20));
+        ledger.reset_peak();
+        assert_eq!(numbers(&ledger), (4 << 20, 4 << 20));
+        ledger.freed(MALLOC, 33, 4 << 20);
+        ledger.reset_peak();
+        assert_eq!(numbers(&ledger), (0, 0));
     }
 
     #[test]
     fn owners_add_up_when_one_frees_what_another_allocated() {
-        let (mut a, mut b) = (Counters::default(), Counters::default());
-        a.allocated(Family::Cached, 3, 128);
-        b.freed(Family::Cached, 3, 128);
-        a.add(&b);
-        assert_eq!(a.live(), Tally::default());
-        assert_eq!((a.allocations, a.frees, a.modules[3]), (1, 1, 0));
+        let (mut a, mut b) = (Ledger::new(USUAL), Ledger::new(USUAL));
+        a.allocated(Family::Cached as u8, 3, 128);
+        b.freed(Family::Cached as u8, 3, 128);
+        let mut sum = a.counters();
+        sum.add(&b.counters());
+        assert_eq!(sum.live(), Tally::default());
+        assert_eq!((sum.allocations, sum.frees, sum.modules[3]), (1, 1, 0));
+    }
+
+    /// Every number is counted on the spot, as the reports promise it.
+    struct Plain {
+        live: i64,
+        peak: i64,
+        modules: [i64; MODULES],
+        peaks: [i64; MODULES],
+    }
+
+    #[test]
+    fn shortcuts_agree_with_counting_everything() {
+        let mut ledger = Ledger::new(USUAL);
+        let mut plain = Plain {
+            live: 0,
+            peak: 0,
+            modules: [0; MODULES],
+            peaks: [0; MODULES],
+        };
+        let mut blocks: Vec<(u8, u8, u64)> = vec![];
+        let (mut made, mut gone, mut random) = (0_u64, 0_u64, 1_u64);
+        for step in 0..20_000_u64 {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(step | 1);
+            let pick = random >> 33;
+            if pick % 5 < 3 - (step / 1000) % 2 || blocks.is_empty() {
+                let module = if pick % 7 == 0 { (pick % 61) as u8 } else { USUAL };
+                let block = ((pick % 9) as u8, module, (pick % 1000 + 1) * 64);
+                blocks.push(block);
+                ledger.allocated(block.0, module, block.2);
+                made += 1;
+                let at = usize::from(module);
+                plain.modules[at] += block.2.cast_signed();
+                plain.peaks[at] = plain.peaks[at].max(plain.modules[at]);
+                plain.live += block.2.cast_signed();
+                plain.peak = plain.peak.max(plain.live);
+            } else {
+                let block = blocks.swap_remove(pick as usize % blocks.len());
+                ledger.freed(block.0, block.1, block.2);
+                gone += 1;
+                plain.modules[usize::from(block.1)] -= block.2.cast_signed();
+                plain.live -= block.2.cast_signed();
+            }
+            if step == 9_000 {
+                ledger.forget_live();
+                blocks.clear();
+                plain.modules = [0; MODULES];
+                plain.live = 0;
+            }
+            if step % 97 == 0 {
+                let counters = ledger.counters();
+                assert_eq!((counters.allocations, counters.frees), (made, gone));
+                let live = Tally {
+                    blocks: blocks.len() as i64,
+                    bytes: plain.live,
+                };
+                assert_eq!((counters.live(), counters.peak_bytes), (live, plain.peak));
+                assert_eq!(counters.modules, plain.modules);
+                assert_eq!(counters.module_peaks, plain.peaks);
+                assert_eq!(ledger.activity(), made + gone);
+            }
+        }
     }
 }

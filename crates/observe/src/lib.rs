@@ -3,8 +3,9 @@
 //! * **family**: which function a block came from; it decides which function may release it.
 //! * **page kind**: 4 KiB, 2 MiB or 1 GiB pages.
 //! * **event**: one allocation, release, copy or fill, as it is told to a [`Sink`].
-//! * **counters**: plain numbers kept by one owner behind that owner's lock; a reader adds the
-//!   owners up. No number is shared between threads on a hot path.
+//! * **ledger**: plain numbers kept by one owner behind that owner's lock. No number is shared between
+//!   threads on a hot path.
+//! * **counters**: what a reader gets: the numbers of one owner, or of all of them added up.
 //!
 //! Everything here is safe to use from any thread; a [`Sink`] must not call the runtime.
 
@@ -12,6 +13,6 @@ mod counters;
 mod event;
 mod family;
 
-pub use counters::{Counters, MODULES, Tally};
+pub use counters::{Counters, Ledger, MODULES, Tally};
 pub use event::{Event, Sink, emit, enabled, install, uninstall};
 pub use family::{Family, PageKind};

@@ -1,155 +1,328 @@
-//! One owner's spans, by size class.
+//! One owner's spans by size class, and the blocks it has at hand.
 
-use core::sync::atomic::Ordering::Relaxed;
+use core::sync::atomic::Ordering::{Relaxed, Release};
 
-use super::class::{CLASSES, class_units, span_slices};
-use super::table::{Owner, SpanTable, free_word, is_live, pack_object, unpack_object};
+use super::class::{CLASSES, PLACES, masked, shape};
+use super::entry::{Entry, MAX_BINS};
+use super::table::{
+    LargeInfo, LargeStart, Owner, SmallStart, SpanTable, free_word, pack_object, unpack_object,
+};
 
-/// A block that [`Bins::free`] released, as it stood under the lock.
+/// Blocks that a magazine holds.
+const DEPTH: usize = 16;
+/// Blocks that move at a time between a magazine and the spans.
+const HALF: usize = DEPTH / 2;
+
+/// A block that was released, as it stood.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Freed {
     /// Padded size in bytes.
     pub size: u64,
     /// What was remembered.
     pub owner: Owner,
-    /// First slice and number of slices of a span that became empty and left the bins.
-    pub emptied: Option<(u32, u32)>,
-    /// The span is empty and stays, because it is the last one of its class with room.
-    pub idle: bool,
 }
 
-/// Lists of spans with room, one for each class.
+/// Free blocks of one class, the last freed on top. For their spans they count as used, so that the
+/// usual call touches no span at all. First slice << 16 | index each.
+type Magazine = [u64; DEPTH];
+
+/// The blocks of a span, packed: used (bits 0..16), index + 1 of the first free one (16..32), how
+/// many were ever taken, those above being unlinked yet (32..48).
+#[derive(Clone, Copy)]
+struct State(u64);
+
+impl State {
+    fn used(self) -> u64 {
+        self.0 & 0xffff
+    }
+
+    /// Index + 1.
+    fn free(self) -> u32 {
+        (self.0 >> 16 & 0xffff) as u32
+    }
+
+    fn carved(self) -> u32 {
+        (self.0 >> 32 & 0xffff) as u32
+    }
+
+    fn has_room(self, capacity: u32) -> bool {
+        self.free() != 0 || self.carved() < capacity
+    }
+
+    /// One block less, the first free one; the next is `free`.
+    fn taken(self, free: u32) -> Self {
+        Self((self.0 & !0xffff_0000 | u64::from(free) << 16) + 1)
+    }
+
+    /// One block less, the first that was never taken.
+    fn extended(self) -> Self {
+        Self(self.0 + (1 << 32) + 1)
+    }
+
+    /// One block more; `free` is its index + 1.
+    fn given(self, free: u32) -> Self {
+        Self((self.0 & !0xffff_0000 | u64::from(free) << 16) - 1)
+    }
+}
+
+/// Lists of spans with room, and a magazine of blocks, for each class.
 ///
-/// Invariant: a span is in the list of its class exactly while it has a free block.
+/// Invariant: a span is in the list of its class exactly while it has a free block that is in no
+/// magazine.
 #[derive(Debug)]
 pub struct Bins {
     number: u32,
+    /// Blocks in each magazine.
+    counts: [u8; PLACES],
     /// First slice + 1 of the first span with room.
-    heads: [u32; CLASSES],
+    heads: [u32; PLACES],
+    magazines: [Magazine; PLACES],
 }
 
 impl Bins {
-    /// Bins without spans. `number` is written into the spans, so that a lookup finds the owner.
+    /// Bins without spans. `number` is written into the map, so that a lookup finds the owner.
+    ///
+    /// # Panics
+    /// For numbers from [`MAX_BINS`] on.
     #[must_use]
     pub fn new(number: u32) -> Self {
+        assert!(number < MAX_BINS);
         Self {
             number,
-            heads: [0; CLASSES],
+            counts: [0; PLACES],
+            heads: [0; PLACES],
+            magazines: [[0; DEPTH]; PLACES],
         }
     }
 
-    /// Takes a block of `class`, or `None` when no span has room (see
+    /// Takes a block of `class`, or `None` when there is none (see
     /// [`add_span`](Self::add_span)). Returns the offset in the region.
     ///
     /// `size` is the padded size in bytes (a multiple of 32 that fits the class), `requested` what
     /// the caller asked for (less than 512 bytes below `size`).
-    #[inline]
-    pub fn alloc(
+    #[inline(always)]
+    pub fn alloc<const SHIFT: u32>(
         &mut self,
-        table: &SpanTable<'_>,
+        table: &SpanTable<'_, SHIFT>,
         class: usize,
         size: u64,
         requested: u64,
         owner: Owner,
     ) -> Option<u64> {
-        let span = self.heads[class].checked_sub(1)?;
-        let record = table.record(span);
-        let units = record.units.load(Relaxed);
-        let free = record.free.load(Relaxed);
-        let carved = record.carved.load(Relaxed);
-        let word = pack_object(size, requested, owner);
-        let (index, next, carved) = if free == 0 {
-            table
-                .object(record, span, units, carved)
-                .store(word, Relaxed);
-            record.carved.store(carved + 1, Relaxed);
-            (carved, 0, carved + 1)
-        } else {
-            let object = table.object(record, span, units, free - 1);
-            let next = object.load(Relaxed);
-            object.store(word, Relaxed);
-            record.free.store(next, Relaxed);
-            (free - 1, next, carved)
-        };
-        record.used.store(record.used.load(Relaxed) + 1, Relaxed);
-        if next == 0 && carved == record.capacity.load(Relaxed) {
-            self.unlink(table, span, class);
+        let class = masked(class);
+        if self.counts[class] == 0 {
+            self.refill(table, class)?;
         }
-        Some((u64::from(span) << table.shift()) + u64::from(index) * u64::from(units) * super::UNIT)
+        let top = self.counts[class].wrapping_sub(1);
+        self.counts[class] = top;
+        let block = self.magazines[class][usize::from(top) % DEPTH];
+        let (first, index) = (block >> 16, block & 0xffff);
+        let shape = shape(class);
+        table
+            .word_of(shape, first as u32, index as u32)
+            .store(pack_object(size, requested, owner), Relaxed);
+        Some((first << SHIFT) + index * u64::from(shape.bytes))
     }
 
-    /// Gives these bins a fresh span of [`span_slices`] slices starting at `first`.
-    pub fn add_span(&mut self, table: &SpanTable<'_>, class: usize, first: u32) {
-        table.publish_span(first, span_slices(class), class_units(class), self.number);
+    /// Gives these bins a fresh span of [`span_slices`](super::span_slices) slices starting at
+    /// `first`.
+    pub fn add_span<const SHIFT: u32>(
+        &mut self,
+        table: &SpanTable<'_, SHIFT>,
+        class: usize,
+        first: u32,
+    ) {
+        table.publish_span(first, class, self.number);
         self.link(table, first, class);
     }
 
-    /// Frees the block at `index` of `span`, or `None` when no live block of these bins is there.
+    /// Frees a small block, or does nothing and returns `None` when it is not as it was found any
+    /// more, or not of these bins.
     ///
-    /// An empty span is kept only while it is the last one of its class with room.
-    #[inline]
-    pub fn free(&mut self, table: &SpanTable<'_>, span: u32, index: u32) -> Option<Freed> {
-        let record = table.record(span);
-        let units = record.units.load(Relaxed);
-        let object = table.object(record, span, units, index);
-        let word = object.load(Relaxed);
-        if !is_live(word) || record.bins.load(Relaxed) != self.number {
+    /// Spans that have become empty may leave the bins with it: `give(first, slices)` for each. The
+    /// last one of its class with room stays.
+    #[inline(always)]
+    pub fn free<const SHIFT: u32>(
+        &mut self,
+        table: &SpanTable<'_, SHIFT>,
+        start: &SmallStart<'_>,
+        give: impl FnMut(u32, u32),
+    ) -> Option<Freed> {
+        let SmallStart {
+            entry,
+            word,
+            entry_at,
+            word_at,
+            index,
+        } = *start;
+        // The entry still names the same span of these bins, so the word is still that of this block.
+        if entry.bins() != self.number
+            || entry_at.load(Relaxed) != entry.0
+            || word_at.load(Relaxed) != word
+        {
             return None;
         }
-        let free = record.free.load(Relaxed);
-        let was_full = free == 0 && record.carved.load(Relaxed) == record.capacity.load(Relaxed);
-        object.store(free_word(free), Relaxed);
-        record.free.store(index + 1, Relaxed);
-        let used = record.used.load(Relaxed) - 1;
-        record.used.store(used, Relaxed);
+        word_at.store(free_word(0), Relaxed);
+        let class = entry.class();
+        if usize::from(self.counts[class]) >= DEPTH {
+            self.spill(table, class, HALF, give);
+        }
+        let count = self.counts[class];
+        self.magazines[class][usize::from(count) % DEPTH] =
+            u64::from(entry.first()) << 16 | u64::from(index);
+        self.counts[class] = count.wrapping_add(1);
         let (size, _, owner) = unpack_object(word);
-        let mut freed = Freed {
-            size,
-            owner,
-            emptied: None,
-            idle: used == 0,
-        };
-        if was_full {
-            self.link(table, span, super::class_of(units));
-        }
-        if used == 0 {
-            let class = super::class_of(units);
-            let alone = self.heads[class] == span + 1 && record.next.load(Relaxed) == 0;
-            if !alone {
-                freed.emptied = Some(self.drop_span(table, span, class));
-                freed.idle = false;
-            }
-        }
-        Some(freed)
+        Some(Freed { size, owner })
     }
 
-    /// Gives up every span without live blocks, calling `give(first, slices)` for each.
-    pub fn flush(&mut self, table: &SpanTable<'_>, mut give: impl FnMut(u32, u32)) {
+    /// Makes a large block visible to lookups. Takes time in proportion to its slices.
+    #[inline]
+    pub fn add_large<const SHIFT: u32>(&mut self, table: &SpanTable<'_, SHIFT>, info: &LargeInfo) {
+        table.publish_large(info.first, info.slices, Entry::of_large(info, self.number));
+    }
+
+    /// Frees a large block, or does nothing and returns `None` when it is not as it was found any
+    /// more, or not of these bins. Its slices are the caller's again.
+    #[inline(always)]
+    pub fn free_large(&mut self, start: &LargeStart<'_>) -> Option<Freed> {
+        let LargeStart {
+            entry, entry_at, ..
+        } = *start;
+        if entry.bins() != self.number || entry_at.load(Relaxed) != entry.0 {
+            return None;
+        }
+        entry_at.store(Entry::NOTHING.0, Release);
+        Some(Freed {
+            size: entry.size(),
+            owner: entry.owner(),
+        })
+    }
+
+    /// Empties the magazines and gives up every span without live blocks, calling
+    /// `give(first, slices)` for each.
+    pub fn flush<const SHIFT: u32>(
+        &mut self,
+        table: &SpanTable<'_, SHIFT>,
+        mut give: impl FnMut(u32, u32),
+    ) {
         for class in 0..CLASSES {
+            self.spill(table, class, usize::from(self.counts[class]), &mut give);
             let mut at = self.heads[class];
             while let Some(span) = at.checked_sub(1) {
                 let record = table.record(span);
                 at = record.next.load(Relaxed);
-                if record.used.load(Relaxed) == 0 {
-                    let (first, slices) = self.drop_span(table, span, class);
-                    give(first, slices);
+                if State(record.state.load(Relaxed)).used() == 0 {
+                    give(span, self.drop_span(table, span, class));
                 }
             }
         }
     }
 
-    /// Forgets every span: the caller has dropped the whole region.
+    /// Forgets every span and block: the caller has dropped the whole region.
     pub fn clear(&mut self) {
-        self.heads = [0; CLASSES];
+        *self = Self::new(self.number);
     }
 
-    fn drop_span(&mut self, table: &SpanTable<'_>, span: u32, class: usize) -> (u32, u32) {
+    /// Fills half a magazine that is empty. `None`: no span has room.
+    #[cold]
+    #[inline(never)]
+    fn refill<const SHIFT: u32>(
+        &mut self,
+        table: &SpanTable<'_, SHIFT>,
+        class: usize,
+    ) -> Option<()> {
+        let shape = shape(class);
+        let mut count = 0;
+        while count < HALF
+            && let Some(span) = self.heads[class].checked_sub(1)
+        {
+            let record = table.record(span);
+            let mut state = State(record.state.load(Relaxed));
+            while count < HALF && state.has_room(shape.capacity) {
+                let index = match state.free().checked_sub(1) {
+                    Some(index) => {
+                        let word = table.word_of(shape, span, index);
+                        state = state.taken(word.load(Relaxed));
+                        word.store(free_word(0), Relaxed);
+                        index
+                    }
+                    None => {
+                        let index = state.carved();
+                        state = state.extended();
+                        index
+                    }
+                };
+                self.magazines[class][count] = u64::from(span) << 16 | u64::from(index);
+                count += 1;
+            }
+            record.state.store(state.0, Relaxed);
+            if !state.has_room(shape.capacity) {
+                self.unlink(table, span, class);
+            }
+        }
+        // The first one that was found goes out first.
+        self.magazines[class][..count].reverse();
+        self.counts[class] = count as u8;
+        (count > 0).then_some(())
+    }
+
+    /// Returns the `count` oldest blocks of a magazine to their spans.
+    #[cold]
+    #[inline(never)]
+    fn spill<const SHIFT: u32>(
+        &mut self,
+        table: &SpanTable<'_, SHIFT>,
+        class: usize,
+        count: usize,
+        mut give: impl FnMut(u32, u32),
+    ) {
+        let blocks = self.magazines[class];
+        let held = usize::from(self.counts[class]);
+        self.magazines[class].copy_within(count..held, 0);
+        self.counts[class] = (held - count) as u8;
+        for block in &blocks[..count] {
+            let (span, index) = ((block >> 16) as u32, (block & 0xffff) as u32);
+            if let Some(slices) = self.put_back(table, span, index, class) {
+                give(span, slices);
+            }
+        }
+    }
+
+    /// Returns a block to its span. The slices of the span, when it is empty now and leaves.
+    fn put_back<const SHIFT: u32>(
+        &mut self,
+        table: &SpanTable<'_, SHIFT>,
+        span: u32,
+        index: u32,
+        class: usize,
+    ) -> Option<u32> {
+        let shape = shape(class);
+        let record = table.record(span);
+        let before = State(record.state.load(Relaxed));
+        table
+            .word_of(shape, span, index)
+            .store(free_word(before.free()), Relaxed);
+        let state = before.given(index + 1);
+        record.state.store(state.0, Relaxed);
+        if !before.has_room(shape.capacity) {
+            self.link(table, span, class);
+        }
+        let alone = self.heads[class] == span + 1 && record.next.load(Relaxed) == 0;
+        (state.used() == 0 && !alone).then(|| self.drop_span(table, span, class))
+    }
+
+    fn drop_span<const SHIFT: u32>(
+        &mut self,
+        table: &SpanTable<'_, SHIFT>,
+        span: u32,
+        class: usize,
+    ) -> u32 {
         self.unlink(table, span, class);
-        table.retract_span(span);
-        (span, table.record(span).slices.load(Relaxed))
+        table.retract_span(span, class);
+        u32::from(shape(class).slices)
     }
 
-    fn link(&mut self, table: &SpanTable<'_>, span: u32, class: usize) {
+    fn link<const SHIFT: u32>(&mut self, table: &SpanTable<'_, SHIFT>, span: u32, class: usize) {
         let head = self.heads[class];
         let record = table.record(span);
         record.next.store(head, Relaxed);
@@ -160,7 +333,7 @@ impl Bins {
         self.heads[class] = span + 1;
     }
 
-    fn unlink(&mut self, table: &SpanTable<'_>, span: u32, class: usize) {
+    fn unlink<const SHIFT: u32>(&mut self, table: &SpanTable<'_, SHIFT>, span: u32, class: usize) {
         let record = table.record(span);
         let (next, prev) = (record.next.load(Relaxed), record.prev.load(Relaxed));
         match prev.checked_sub(1) {

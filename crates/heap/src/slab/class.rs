@@ -9,13 +9,102 @@ pub const MAX_SMALL_UNITS: u32 = 512;
 /// Number of size classes.
 pub const CLASSES: usize = 56;
 
+/// Room for the classes in tables that are indexed by [`masked`] numbers.
+pub(super) const PLACES: usize = 64;
+
+/// Units of a slice.
+const SLICE_UNITS: u32 = 1024;
+
+/// Blocks of at least so many units have few neighbours: a span has no more than [`FEW`] for each
+/// of its slices.
+const FEW_UNITS: u32 = 64;
+/// Object words of a slice in the array for spans of few blocks.
+pub(super) const FEW: usize = 16;
+/// Object words of a slice in the array for spans of many blocks: one for each unit.
+pub(super) const MANY: usize = SLICE_UNITS as usize;
+
+/// What follows from a class. In a table, so that a lookup needs no more of a span than the number
+/// of its class.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Shape {
+    /// Bytes of a block.
+    pub(super) bytes: u32,
+    /// Ceiling of 2^31 / units, so that a division is a multiplication.
+    magic: u32,
+    /// Blocks of a span.
+    pub(super) capacity: u32,
+    /// Slices of a span.
+    pub(super) slices: u8,
+    /// Which array of object words: 0 for few blocks, 1 for many.
+    pub(super) array: u8,
+    /// Object words of a slice in that array, as a shift.
+    pub(super) word_shift: u8,
+}
+
+impl Shape {
+    const fn new(class: usize) -> Self {
+        let units = class_units(class);
+        let slices = span_slices(class);
+        let few = units >= FEW_UNITS;
+        Self {
+            bytes: units * UNIT as u32,
+            magic: (1u32 << 31).div_ceil(units),
+            capacity: slices * SLICE_UNITS / units,
+            slices: slices as u8,
+            array: if few { 0 } else { 1 },
+            word_shift: if few { FEW.ilog2() } else { MANY.ilog2() } as u8,
+        }
+    }
+
+    /// Which block a byte of the span belongs to. Beyond the last one for the bytes behind it.
+    #[inline(always)]
+    pub(super) fn index_of(&self, within: u64) -> u32 {
+        ((within / UNIT).wrapping_mul(u64::from(self.magic)) >> 31) as u32
+    }
+}
+
+static SHAPES: [Shape; PLACES] = {
+    let mut shapes = [Shape::new(0); PLACES];
+    let mut class = 0;
+    while class < CLASSES {
+        shapes[class] = Shape::new(class);
+        class += 1;
+    }
+    shapes
+};
+
+static CLASS_OF: [u8; MAX_SMALL_UNITS as usize + 1] = {
+    let mut classes = [0; MAX_SMALL_UNITS as usize + 1];
+    let mut units = 1;
+    while units <= MAX_SMALL_UNITS {
+        classes[units as usize] = computed_class(units) as u8;
+        units += 1;
+    }
+    classes
+};
+
+/// A class as an index below [`PLACES`], which is what it is already.
+#[inline(always)]
+pub(super) fn masked(class: usize) -> usize {
+    class & (PLACES - 1)
+}
+
+#[inline(always)]
+pub(super) fn shape(class: usize) -> &'static Shape {
+    &SHAPES[masked(class)]
+}
+
 /// The class that serves `units` (1 to [`MAX_SMALL_UNITS`]).
 ///
 /// Up to 8 units there is a class for each size, above that eight classes a doubling.
-#[inline]
+#[inline(always)]
 #[must_use]
 pub fn class_of(units: u32) -> usize {
     debug_assert!((1..=MAX_SMALL_UNITS).contains(&units));
+    usize::from(CLASS_OF[units as usize])
+}
+
+const fn computed_class(units: u32) -> usize {
     let n = units - 1;
     if n < 8 {
         return n as usize;
@@ -27,7 +116,7 @@ pub fn class_of(units: u32) -> usize {
 /// The block size of a class, in units.
 #[inline]
 #[must_use]
-pub fn class_units(class: usize) -> u32 {
+pub const fn class_units(class: usize) -> u32 {
     let class = class as u32;
     if class < 8 {
         return class + 1;
@@ -39,18 +128,13 @@ pub fn class_units(class: usize) -> u32 {
 /// How many slices a span of this class takes: enough for eight blocks or more.
 #[inline]
 #[must_use]
-pub fn span_slices(class: usize) -> u32 {
+pub const fn span_slices(class: usize) -> u32 {
     match class_units(class) {
         0..=128 => 1,
         129..=256 => 2,
         _ => 4,
     }
 }
-
-/// Blocks of at least so many units have few neighbours: their words fit the record of the span.
-pub(super) const INLINE_UNITS: u32 = 64;
-/// Words in the record of a span.
-pub(super) const INLINE_WORDS: usize = 16;
 
 #[cfg(test)]
 mod tests {
@@ -71,12 +155,21 @@ mod tests {
     }
 
     #[test]
-    fn words_of_large_classes_fit_the_record() {
+    fn words_of_a_span_fit_its_slices() {
         for class in 0..CLASSES {
-            let blocks = span_slices(class) * 1024 / class_units(class);
-            assert!(blocks >= 8);
-            if class_units(class) >= INLINE_UNITS {
-                assert!(blocks as usize <= INLINE_WORDS, "class {class}");
+            let shape = shape(class);
+            let words = u32::from(shape.slices) << shape.word_shift;
+            assert!((8..=words).contains(&shape.capacity), "class {class}");
+        }
+    }
+
+    #[test]
+    fn every_byte_of_a_span_leads_to_its_block() {
+        for class in 0..CLASSES {
+            let shape = shape(class);
+            for within in (0..u64::from(shape.slices) << 16).step_by(32) {
+                let expected = within / u64::from(shape.bytes);
+                assert_eq!(u64::from(shape.index_of(within)), expected, "class {class}");
             }
         }
     }

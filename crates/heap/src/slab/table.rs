@@ -3,14 +3,8 @@
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use core::sync::atomic::{AtomicU32, AtomicU64};
 
-use super::class::{INLINE_UNITS, INLINE_WORDS, UNIT};
-
-/// Object words of a slice: one for each unit that could start a block.
-pub const OBJECTS_PER_SLICE: usize = 1024;
-
-const KIND: u32 = 0x3;
-const SMALL: u32 = 1;
-const LARGE: u32 = 2;
+use super::class::{FEW, MANY, Shape, shape};
+use super::entry::Entry;
 
 const LIVE: u32 = 1 << 31;
 const LINK: u32 = 0xffff;
@@ -42,8 +36,8 @@ pub enum Place {
     Large {
         /// First slice.
         first: u32,
-        /// Number of slices.
-        slices: u32,
+        /// Number of the bins that made it.
+        bins: u32,
     },
 }
 
@@ -62,342 +56,329 @@ pub struct Found {
     pub place: Place,
 }
 
-/// Description of a large block to publish.
+/// Description of a large block, see [`Bins::add_large`](super::Bins::add_large).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LargeInfo {
     /// First slice.
     pub first: u32,
     /// Number of slices.
     pub slices: u32,
-    /// Bytes that belong to the block.
+    /// Bytes that belong to the block: a multiple of 32, less than 8 TiB.
     pub size: u64,
-    /// Bytes that were asked for.
+    /// Bytes that were asked for: less than 128 below `size`.
     pub requested: u64,
     /// What to remember.
     pub owner: Owner,
 }
 
-/// Record of a span or a large block, kept at the index of its first slice.
-///
-/// All zero means "nothing here", so fresh pages are a valid table.
-#[repr(C, align(128))]
+/// A live block that was looked up by its first byte, for the bins that it is released to.
+#[derive(Clone, Copy, Debug)]
+pub enum Start<'a> {
+    /// For [`Bins::free`](super::Bins::free).
+    Small(SmallStart<'a>),
+    /// For [`Bins::free_large`](super::Bins::free_large).
+    Large(LargeStart<'a>),
+}
+
+/// See [`Start`].
+#[derive(Clone, Copy, Debug)]
+pub struct SmallStart<'a> {
+    /// As they were seen; whoever holds the lock of the bins finds out whether they still stand.
+    pub(super) entry: Entry,
+    pub(super) word: u32,
+    pub(super) entry_at: &'a AtomicU64,
+    pub(super) word_at: &'a AtomicU32,
+    pub(super) index: u32,
+}
+
+impl SmallStart<'_> {
+    /// Number of the bins that own the block.
+    #[inline(always)]
+    #[must_use]
+    pub fn bins(&self) -> u32 {
+        self.entry.bins()
+    }
+
+    /// Family of the block.
+    #[inline(always)]
+    #[must_use]
+    pub fn family(&self) -> u8 {
+        family_of(self.word)
+    }
+}
+
+/// See [`Start`].
+#[derive(Clone, Copy, Debug)]
+pub struct LargeStart<'a> {
+    pub(super) entry: Entry,
+    pub(super) entry_at: &'a AtomicU64,
+    first: u32,
+}
+
+impl LargeStart<'_> {
+    /// Number of the bins that own the block.
+    #[inline(always)]
+    #[must_use]
+    pub fn bins(&self) -> u32 {
+        self.entry.bins()
+    }
+
+    /// Family of the block.
+    #[inline(always)]
+    #[must_use]
+    pub fn family(&self) -> u8 {
+        self.entry.owner().family
+    }
+
+    /// First slice of the block.
+    #[inline(always)]
+    #[must_use]
+    pub fn first(&self) -> u32 {
+        self.first
+    }
+}
+
+/// Record of a span, kept at the index of its first slice. Belongs to the bins that own the span.
 #[derive(Debug, Default)]
 pub struct SpanRecord {
-    /// Kind in bits 0 and 1, family 8..16, module 16..24, page kind 24..26.
-    tag: AtomicU32,
-    pub(super) slices: AtomicU32,
-    size: AtomicU64,
-    requested: AtomicU64,
-    pub(super) units: AtomicU32,
-    /// Blocks that fit the span.
-    pub(super) capacity: AtomicU32,
-    /// Ceiling of 2^31 / units, so that a division is a multiplication.
-    magic: AtomicU32,
-    pub(super) bins: AtomicU32,
-    /// Index + 1 of the first free block.
-    pub(super) free: AtomicU32,
-    /// Blocks that were handed out at least once; those above are still unlinked.
-    pub(super) carved: AtomicU32,
-    pub(super) used: AtomicU32,
+    /// See `bins::State`.
+    pub(super) state: AtomicU64,
     /// Neighbours in the list of spans with room, as first slice + 1.
     pub(super) next: AtomicU32,
     pub(super) prev: AtomicU32,
-    /// Number of the caller's, see [`SpanTable::set_note`].
-    note: AtomicU32,
-    /// Object words of a span of few blocks. They lie beside the rest, so that a lookup touches two
-    /// neighbouring lines and no page of its own.
-    words: [AtomicU32; INLINE_WORDS],
 }
 
-/// The arrays of one region. Cheap to copy; the storage belongs to the caller.
+/// The storage of a table: zeroed, and the caller's.
 #[derive(Clone, Copy, Debug)]
-pub struct SpanTable<'a> {
-    shift: u32,
-    map: &'a [AtomicU32],
-    records: &'a [SpanRecord],
-    objects: &'a [AtomicU32],
+pub struct Arrays<'a> {
+    /// What each slice is part of.
+    pub map: &'a [AtomicU64],
+    /// A number of the caller's for each slice, see [`SpanTable::set_note`].
+    pub notes: &'a [AtomicU32],
+    /// One for each slice, or none where only large blocks live.
+    pub spans: &'a [SpanRecord],
+    /// [`WORDS_PER_SLICE`] for each slice, or none where only large blocks live.
+    pub words: [&'a [AtomicU32]; 2],
 }
 
-impl<'a> SpanTable<'a> {
-    /// A table of `map.len()` slices of `1 << shift` bytes over zeroed storage.
-    ///
-    /// `objects` has [`OBJECTS_PER_SLICE`] words a slice, or none where only large blocks live.
+/// Object words of a slice, in spans of few blocks and in spans of many. Two arrays, so that the
+/// words of large small blocks, the most numerous spans, lie close together.
+pub const WORDS_PER_SLICE: [usize; 2] = [FEW, MANY];
+
+/// The arrays of one region of slices of `1 << SHIFT` bytes. Cheap to copy.
+#[derive(Clone, Copy, Debug)]
+pub struct SpanTable<'a, const SHIFT: u32 = 16> {
+    arrays: Arrays<'a>,
+}
+
+impl<'a, const SHIFT: u32> SpanTable<'a, SHIFT> {
+    /// A table of `map.len()` slices over zeroed storage.
     ///
     /// # Panics
-    /// When the lengths do not fit each other.
+    /// When the lengths do not fit each other, or small blocks the slices.
     #[must_use]
-    pub fn new(
-        shift: u32,
-        map: &'a [AtomicU32],
-        records: &'a [SpanRecord],
-        objects: &'a [AtomicU32],
-    ) -> Self {
-        assert_eq!(map.len(), records.len());
-        assert!(objects.is_empty() || objects.len() == map.len() * OBJECTS_PER_SLICE);
-        assert!(objects.is_empty() || 1u64 << shift == OBJECTS_PER_SLICE as u64 * UNIT);
-        Self {
-            shift,
-            map,
-            records,
-            objects,
+    pub fn new(arrays: Arrays<'a>) -> Self {
+        let slices = arrays.map.len();
+        assert_eq!(slices, arrays.notes.len());
+        let small = if arrays.spans.is_empty() { 0 } else { slices };
+        assert_eq!(small, arrays.spans.len());
+        for (words, per_slice) in arrays.words.iter().zip(WORDS_PER_SLICE) {
+            assert_eq!(words.len(), small * per_slice);
         }
+        assert!(small == 0 || 1u64 << SHIFT == MANY as u64 * super::UNIT);
+        Self { arrays }
     }
 
-    /// Bytes of a slice, as a shift.
+    /// The storage.
     #[inline]
     #[must_use]
-    pub fn shift(&self) -> u32 {
-        self.shift
+    pub fn arrays(&self) -> &Arrays<'a> {
+        &self.arrays
     }
 
     /// Number of slices.
     #[inline]
     #[must_use]
     pub fn slices(&self) -> usize {
-        self.map.len()
+        self.arrays.map.len()
     }
 
     #[inline]
     pub(super) fn record(&self, first: u32) -> &'a SpanRecord {
-        &self.records[first as usize]
+        &self.arrays.spans[first as usize]
     }
 
-    /// The word of a block, if the span has one of this index. A stale map entry may lead here
-    /// with an offset far beyond the span.
-    #[inline]
-    fn word(
-        &self,
-        record: &'a SpanRecord,
-        span: u32,
-        units: u32,
-        index: u32,
-    ) -> Option<&'a AtomicU32> {
-        if index >= record.capacity.load(Relaxed) {
+    /// The word of a block of a span of this shape, if the span has so many.
+    #[inline(always)]
+    fn word(&self, shape: &Shape, first: u32, index: u32) -> Option<&'a AtomicU32> {
+        if index >= shape.capacity {
             return None;
         }
-        if units >= INLINE_UNITS {
-            record.words.get(index as usize)
-        } else {
-            self.objects
-                .get(span as usize * OBJECTS_PER_SLICE + index as usize)
-        }
+        let words = self.arrays.words[usize::from(shape.array & 1)];
+        words.get(((first as usize) << (shape.word_shift & 15)) + index as usize)
     }
 
-    #[inline]
-    pub(super) fn object(
-        &self,
-        record: &'a SpanRecord,
-        span: u32,
-        units: u32,
-        index: u32,
-    ) -> &'a AtomicU32 {
-        if units >= INLINE_UNITS {
-            &record.words[index as usize]
-        } else {
-            &self.objects[span as usize * OBJECTS_PER_SLICE + index as usize]
-        }
+    /// The word of a block that exists.
+    #[inline(always)]
+    pub(super) fn word_of(&self, shape: &Shape, first: u32, index: u32) -> &'a AtomicU32 {
+        let words = self.arrays.words[usize::from(shape.array & 1)];
+        &words[((first as usize) << (shape.word_shift & 15)) + index as usize]
     }
 
-    /// The live block that begins at `offset` exactly: where it lives and its family. For releases,
-    /// which need no more.
-    #[inline]
+    #[inline(always)]
+    fn entry(&self, slice: u64) -> Option<(Entry, &'a AtomicU64)> {
+        let place = self.arrays.map.get(usize::try_from(slice).ok()?)?;
+        Some((Entry(place.load(Acquire)), place))
+    }
+
+    /// The live block that begins at `offset` exactly.
+    #[inline(always)]
     #[must_use]
-    pub fn find_start(&self, offset: u64) -> Option<(Place, u8)> {
-        let slice = offset >> self.shift;
-        let first = self
-            .map
-            .get(usize::try_from(slice).ok()?)?
-            .load(Relaxed)
-            .checked_sub(1)?;
-        let record = self.records.get(first as usize)?;
-        let tag = record.tag.load(Acquire);
-        let within = offset.checked_sub(u64::from(first) << self.shift)?;
-        match tag & KIND {
-            SMALL => {
-                let units = record.units.load(Relaxed);
-                let unit = within / UNIT;
-                let index = ((unit * u64::from(record.magic.load(Relaxed))) >> 31) as u32;
-                if u64::from(index) * u64::from(units) * UNIT != within {
-                    return None;
-                }
-                let word = self.word(record, first, units, index)?.load(Relaxed);
-                let bins = record.bins.load(Relaxed);
-                let place = Place::Small {
-                    span: first,
-                    index,
-                    bins,
-                };
-                is_live(word).then_some((place, (word >> 27 & 0xf) as u8))
+    pub fn start(&self, offset: u64) -> Option<Start<'a>> {
+        let (entry, entry_at) = self.entry(offset >> SHIFT)?;
+        if entry.is_small() {
+            let shape = shape(entry.class());
+            let first = entry.first();
+            let within = offset.wrapping_sub(u64::from(first) << SHIFT);
+            let index = shape.index_of(within);
+            if u64::from(index) * u64::from(shape.bytes) != within {
+                return None;
             }
-            LARGE if within == 0 => {
-                let place = Place::Large {
-                    first,
-                    slices: record.slices.load(Relaxed),
-                };
-                Some((place, (tag >> 8 & 0xff) as u8))
-            }
-            _ => None,
+            let word_at = self.word(shape, first, index)?;
+            let word = word_at.load(Relaxed);
+            return is_live(word).then_some(Start::Small(SmallStart {
+                entry,
+                word,
+                entry_at,
+                word_at,
+                index,
+            }));
         }
+        if entry.is_large() && offset & ((1 << SHIFT) - 1) == 0 {
+            return Some(Start::Large(LargeStart {
+                entry,
+                entry_at,
+                first: (offset >> SHIFT) as u32,
+            }));
+        }
+        None
     }
 
     /// The live block that holds the byte at `offset`, if any. Lock-free; the cost does not
     /// depend on the number of live blocks.
-    #[inline]
+    #[inline(always)]
     #[must_use]
     pub fn find(&self, offset: u64) -> Option<Found> {
-        let slice = offset >> self.shift;
-        let first = self
-            .map
-            .get(usize::try_from(slice).ok()?)?
-            .load(Relaxed)
-            .checked_sub(1)?;
-        let record = self.records.get(first as usize)?;
-        let tag = record.tag.load(Acquire);
-        let within = offset.checked_sub(u64::from(first) << self.shift)?;
-        match tag & KIND {
-            SMALL => self.find_small(record, first, within),
-            LARGE => {
-                let size = record.size.load(Relaxed);
-                (within < size).then(|| Found {
-                    start: u64::from(first) << self.shift,
-                    size,
-                    requested: record.requested.load(Relaxed),
-                    owner: unpack_tag(tag),
-                    place: Place::Large {
-                        first,
-                        slices: record.slices.load(Relaxed),
-                    },
-                })
-            }
-            _ => None,
+        let slice = offset >> SHIFT;
+        let (entry, _) = self.entry(slice)?;
+        if entry.is_small() {
+            return self.find_small(entry, offset);
         }
-    }
-
-    #[inline]
-    fn find_small(&self, record: &'a SpanRecord, span: u32, within: u64) -> Option<Found> {
-        let units = record.units.load(Relaxed);
-        let unit = within / UNIT;
-        let index = ((unit * u64::from(record.magic.load(Relaxed))) >> 31) as u32;
-        let word = self.word(record, span, units, index)?.load(Relaxed);
-        if word & LIVE == 0 {
-            return None;
-        }
-        let start = u64::from(index) * u64::from(units) * UNIT;
-        let (size, requested, owner) = unpack_object(word);
-        if within.checked_sub(start)? >= size {
+        let (first, entry) = if entry.is_rest() {
+            let first = u64::from(entry.first());
+            (first, self.entry(first)?.0)
+        } else {
+            (slice, entry)
+        };
+        let start = first << SHIFT;
+        // What a block leaves behind in the slices after its first may lead anywhere.
+        if !entry.is_large() || offset.wrapping_sub(start) >= entry.size() {
             return None;
         }
         Some(Found {
-            start: (u64::from(span) << self.shift) + start,
-            size,
-            requested,
-            owner,
-            place: Place::Small {
-                span,
-                index,
-                bins: record.bins.load(Relaxed),
+            start,
+            size: entry.size(),
+            requested: entry.requested(),
+            owner: entry.owner(),
+            place: Place::Large {
+                first: first as u32,
+                bins: entry.bins(),
             },
         })
     }
 
-    /// Makes a large block visible to [`find`](Self::find).
-    pub fn publish(&self, info: &LargeInfo) {
-        let record = self.record(info.first);
-        record.slices.store(info.slices, Relaxed);
-        record.size.store(info.size, Relaxed);
-        record.requested.store(info.requested, Relaxed);
-        self.point_at(info.first, info.slices);
-        let owner = info.owner;
-        let tag = LARGE
-            | u32::from(owner.family) << 8
-            | u32::from(owner.module) << 16
-            | u32::from(owner.page) << 24;
-        record.tag.store(tag, Release);
-    }
-
-    /// Takes a large block out of sight and says what it was. Only one of several racing callers
-    /// gets an answer.
-    #[must_use]
-    pub fn retract(&self, first: u32) -> Option<LargeInfo> {
-        let record = self.record(first);
-        let tag = record.tag.load(Relaxed);
-        if tag & KIND != LARGE
-            || record
-                .tag
-                .compare_exchange(tag, 0, Acquire, Relaxed)
-                .is_err()
-        {
+    #[inline(always)]
+    fn find_small(&self, entry: Entry, offset: u64) -> Option<Found> {
+        let shape = shape(entry.class());
+        let first = entry.first();
+        let base = u64::from(first) << SHIFT;
+        let within = offset.wrapping_sub(base);
+        let index = shape.index_of(within);
+        let word = self.word(shape, first, index)?.load(Relaxed);
+        if !is_live(word) {
             return None;
         }
-        Some(LargeInfo {
-            first,
-            slices: record.slices.load(Relaxed),
-            size: record.size.load(Relaxed),
-            requested: record.requested.load(Relaxed),
-            owner: unpack_tag(tag),
+        let start = u64::from(index) * u64::from(shape.bytes);
+        let (size, requested, owner) = unpack_object(word);
+        if within.wrapping_sub(start) >= size {
+            return None;
+        }
+        Some(Found {
+            start: base + start,
+            size,
+            requested,
+            owner,
+            place: Place::Small {
+                span: first,
+                index,
+                bins: entry.bins(),
+            },
         })
     }
 
     /// Remembers a number of the caller's for the run of slices that begins at `first`.
     pub fn set_note(&self, first: u32, note: u32) {
-        self.record(first).note.store(note, Relaxed);
+        self.arrays.notes[first as usize].store(note, Relaxed);
     }
 
     /// The number remembered by [`set_note`](Self::set_note).
     #[must_use]
     pub fn note(&self, first: u32) -> u32 {
-        self.record(first).note.load(Relaxed)
+        self.arrays.notes[first as usize].load(Relaxed)
     }
 
     /// Whether a span of small blocks begins at `first`.
     #[must_use]
     pub fn is_small_span(&self, first: u32) -> bool {
-        self.record(first).tag.load(Relaxed) & KIND == SMALL
+        let entry = Entry(self.arrays.map[first as usize].load(Relaxed));
+        entry.is_small() && entry.first() == first
     }
 
-    pub(super) fn publish_span(&self, first: u32, slices: u32, units: u32, bins: u32) {
-        let record = self.record(first);
-        record.slices.store(slices, Relaxed);
-        record.units.store(units, Relaxed);
-        let capacity = slices * OBJECTS_PER_SLICE as u32 / units;
-        record.capacity.store(capacity, Relaxed);
-        record.magic.store((1u32 << 31).div_ceil(units), Relaxed);
-        record.bins.store(bins, Relaxed);
-        record.free.store(0, Relaxed);
-        record.carved.store(0, Relaxed);
-        record.used.store(0, Relaxed);
-        record.next.store(0, Relaxed);
-        record.prev.store(0, Relaxed);
-        self.point_at(first, slices);
-        record.tag.store(SMALL, Release);
-    }
-
-    pub(super) fn retract_span(&self, first: u32) {
-        self.record(first).tag.store(0, Release);
-    }
-
-    /// Entries are left behind when a block goes: its record then says "nothing here", or covers
-    /// another range.
     #[inline]
-    fn point_at(&self, first: u32, slices: u32) {
+    pub(super) fn publish_large(&self, first: u32, slices: u32, entry: Entry) {
         let from = first as usize;
-        for entry in &self.map[from..from + slices as usize] {
-            entry.store(first + 1, Relaxed);
+        let run = &self.arrays.map[from..from + slices as usize];
+        if let Some((head, rest)) = run.split_first() {
+            for place in rest {
+                place.store(Entry::rest_of(first).0, Relaxed);
+            }
+            head.store(entry.0, Release);
         }
     }
-}
 
-fn unpack_tag(tag: u32) -> Owner {
-    Owner {
-        family: (tag >> 8 & 0xff) as u8,
-        module: (tag >> 16 & 0xff) as u8,
-        page: (tag >> 24 & 3) as u8,
+    pub(super) fn publish_span(&self, first: u32, class: usize, bins: u32) {
+        let record = self.record(first);
+        record.state.store(0, Relaxed);
+        record.next.store(0, Relaxed);
+        record.prev.store(0, Relaxed);
+        self.fill(first, class, Entry::of_span(first, class, bins));
+    }
+
+    pub(super) fn retract_span(&self, first: u32, class: usize) {
+        self.fill(first, class, Entry::NOTHING);
+    }
+
+    fn fill(&self, first: u32, class: usize, entry: Entry) {
+        let from = first as usize;
+        for place in &self.arrays.map[from..from + usize::from(shape(class).slices)] {
+            place.store(entry.0, Release);
+        }
     }
 }
 
 /// Object word of a live block: padded size in 32-byte steps (bits 0..11), module (11..18), bytes
 /// of padding (18..27), family (27..31), live (31).
-#[inline]
+#[inline(always)]
 pub(super) fn pack_object(size: u64, requested: u64, owner: Owner) -> u32 {
     debug_assert!(size.is_multiple_of(32) && size / 32 < 1 << 11);
     debug_assert!(size - requested < 1 << 9 && owner.module < 128 && owner.family < 16);
@@ -407,23 +388,29 @@ pub(super) fn pack_object(size: u64, requested: u64, owner: Owner) -> u32 {
         | u32::from(owner.family) << 27
 }
 
-#[inline]
+#[inline(always)]
 pub(super) fn unpack_object(word: u32) -> (u64, u64, Owner) {
     let size = u64::from(word & 0x7ff) * 32;
     let owner = Owner {
-        family: (word >> 27 & 0xf) as u8,
+        family: family_of(word),
         module: (word >> 11 & 0x7f) as u8,
         page: 0,
     };
     (size, size - u64::from(word >> 18 & 0x1ff), owner)
 }
 
-#[inline]
+#[inline(always)]
+fn family_of(word: u32) -> u8 {
+    (word >> 27 & 0xf) as u8
+}
+
+#[inline(always)]
 pub(super) fn is_live(word: u32) -> bool {
     word & LIVE != 0
 }
 
-#[inline]
+/// Object word of a free block: index + 1 of the next one of its span, 0 for none.
+#[inline(always)]
 pub(super) fn free_word(next: u32) -> u32 {
     next & LINK
 }

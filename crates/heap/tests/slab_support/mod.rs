@@ -2,12 +2,12 @@
 //! and the steps that are played on both.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::AtomicU32;
+use std::sync::atomic::{AtomicU32, AtomicU64};
 
 use cannery_heap::range::{NodeId, RangeHeap};
 use cannery_heap::slab::{
-    Bins, Found, LargeInfo, OBJECTS_PER_SLICE, Owner, Place, SpanRecord, SpanTable, UNIT, class_of,
-    class_units, span_slices,
+    Arrays, Bins, Found, Freed, LargeInfo, Owner, Place, SpanRecord, SpanTable, Start, UNIT,
+    WORDS_PER_SLICE, class_of, class_units, span_slices,
 };
 
 /// Bytes of a slice, as a shift: the only one that small blocks are made for.
@@ -15,28 +15,40 @@ pub(crate) const SHIFT: u32 = 16;
 pub(crate) const SLICE: u64 = 1 << SHIFT;
 /// Owners that share the table.
 pub(crate) const OWNERS: usize = 3;
+/// Number of the first owner's bins.
+const FIRST: u32 = 7;
+/// Empty spans of one class that an owner may keep: one with room, and those that blocks in its
+/// magazine belong to.
+const KEPT: usize = 17;
 /// Largest padded size of a small block, in bytes.
 const MAX_SMALL: u64 = 512 * UNIT;
 
 /// The memory of a table.
 pub(crate) struct Storage {
-    map: Vec<AtomicU32>,
-    records: Vec<SpanRecord>,
-    objects: Vec<AtomicU32>,
+    map: Vec<AtomicU64>,
+    notes: Vec<AtomicU32>,
+    spans: Vec<SpanRecord>,
+    words: [Vec<AtomicU32>; 2],
 }
 
 impl Storage {
     pub(crate) fn new(slices: usize) -> Self {
         let words = |count| (0..count).map(|_| AtomicU32::new(0)).collect();
         Self {
-            map: words(slices),
-            records: (0..slices).map(|_| SpanRecord::default()).collect(),
-            objects: words(slices * OBJECTS_PER_SLICE),
+            map: (0..slices).map(|_| AtomicU64::new(0)).collect(),
+            notes: words(slices),
+            spans: (0..slices).map(|_| SpanRecord::default()).collect(),
+            words: WORDS_PER_SLICE.map(|per_slice| words(slices * per_slice)),
         }
     }
 
     pub(crate) fn table(&self) -> SpanTable<'_> {
-        SpanTable::new(SHIFT, &self.map, &self.records, &self.objects)
+        SpanTable::new(Arrays {
+            map: &self.map,
+            notes: &self.notes,
+            spans: &self.spans,
+            words: [&self.words[0], &self.words[1]],
+        })
     }
 }
 
@@ -94,7 +106,7 @@ struct Span {
 
 impl Span {
     fn capacity(&self) -> u64 {
-        u64::from(self.slices) * OBJECTS_PER_SLICE as u64 / u64::from(class_units(self.class))
+        u64::from(self.slices) * (SLICE / UNIT) / u64::from(class_units(self.class))
     }
 
     fn has_room(&self) -> bool {
@@ -120,7 +132,7 @@ impl<'a> Pair<'a> {
         let table = storage.table();
         Self {
             table,
-            bins: (0..OWNERS as u32).map(|n| Bins::new(n + 100)).collect(),
+            bins: (0..OWNERS as u32).map(|n| Bins::new(n + FIRST)).collect(),
             slices: RangeHeap::new(table.slices() as u64),
             ids: BTreeMap::new(),
             blocks: BTreeMap::new(),
@@ -159,11 +171,12 @@ impl<'a> Pair<'a> {
                 page,
             } => {
                 let keep = Owner {
-                    family,
-                    module: page,
+                    family: family % 16,
+                    module: page % 128,
                     page: page % 4,
                 };
-                self.large(u32::from(slices).max(1), u64::from(spare), keep);
+                let owner = usize::from(family) % OWNERS;
+                self.large(owner, u32::from(slices).max(1), u64::from(spare), keep);
             }
             Step::Free { which } => {
                 if let Some(start) = self.nth(which) {
@@ -253,34 +266,38 @@ impl<'a> Pair<'a> {
                 place: Place::Small {
                     span,
                     index: index as u32,
-                    bins: owner as u32 + 100,
+                    bins: owner as u32 + FIRST,
                 },
             },
         );
     }
 
-    fn large(&mut self, slices: u32, spare: u64, keep: Owner) {
+    fn large(&mut self, owner: usize, slices: u32, spare: u64, keep: Owner) {
         let Some(range) = self.slices.alloc(u64::from(slices), 1) else {
             return;
         };
         let first = range.start as u32;
         self.ids.insert(first, range.id);
-        let size = u64::from(slices) * SLICE - spare % SLICE;
-        let requested = size - spare % 97 % size;
-        self.table.publish(&LargeInfo {
+        let size = u64::from(slices) * SLICE - spare % SLICE / 32 * 32;
+        let requested = size - spare % 128 % size;
+        let info = LargeInfo {
             first,
             slices,
             size,
             requested,
             owner: keep,
-        });
+        };
+        self.bins[owner].add_large(&self.table, &info);
         self.take(
             u64::from(first) * SLICE,
             Block {
                 size,
                 requested,
                 owner: keep,
-                place: Place::Large { first, slices },
+                place: Place::Large {
+                    first,
+                    bins: owner as u32 + FIRST,
+                },
             },
         );
     }
@@ -306,63 +323,71 @@ impl<'a> Pair<'a> {
 
     fn free(&mut self, start: u64) {
         let block = self.blocks.remove(&start).expect("lives");
-        match block.place {
-            Place::Small { span, index, bins } => {
-                self.free_small(span, index, bins as usize - 100, &block);
+        let freed = Some(Freed {
+            size: block.size,
+            owner: block.owner,
+        });
+        match (block.place, self.table.start(start)) {
+            (Place::Small { span, bins, .. }, Some(Start::Small(found))) => {
+                assert_eq!((found.bins(), found.family()), (bins, block.owner.family));
+                let owner = (bins - FIRST) as usize;
+                self.spans.get_mut(&span).expect("a span").live -= 1;
+                let mut given = vec![];
+                let give = |first, slices| given.push((first, slices));
+                assert_eq!(self.bins[owner].free(&self.table, &found, give), freed);
+                let never = |_, _| panic!("nothing is released");
+                let again = self.bins[owner].free(&self.table, &found, never);
+                assert_eq!(again, None, "a second release");
+                for (first, slices) in given {
+                    self.emptied(owner, first, slices);
+                }
+                self.look_at_empty_spans(owner, self.spans.get(&span).map(|span| span.class));
             }
-            Place::Large { first, slices } => {
-                let info = self.table.retract(first).expect("lives");
-                let expected = LargeInfo {
-                    first,
-                    slices,
-                    size: block.size,
-                    requested: block.requested,
-                    owner: block.owner,
-                };
-                assert_eq!(info, expected);
-                assert_eq!(self.table.retract(first), None, "a second release");
+            (Place::Large { first, bins }, Some(Start::Large(found))) => {
+                assert_eq!((found.bins(), found.first()), (bins, first));
+                assert_eq!(found.family(), block.owner.family);
+                let owner = &mut self.bins[(bins - FIRST) as usize];
+                assert_eq!(owner.free_large(&found), freed);
+                assert_eq!(owner.free_large(&found), None, "a second release");
                 self.give_back(first);
             }
+            (place, start) => panic!("{place:?} begins as {start:?}"),
         }
+        assert!(self.table.start(start).is_none(), "a second release");
         self.look_around(start, block.size);
     }
 
-    fn free_small(&mut self, span: u32, index: u32, owner: usize, block: &Block) {
-        let known = self.spans.get_mut(&span).expect("a span");
-        known.live -= 1;
-        let (class, slices, empty) = (known.class, known.slices, known.live == 0);
-        let others = self.spans.iter().any(|(&first, other)| {
-            first != span && other.owner == owner && other.class == class && other.has_room()
-        });
-        let freed = self.bins[owner]
-            .free(&self.table, span, index)
-            .expect("lives");
-        assert_eq!((freed.size, freed.owner), (block.size, block.owner));
-        assert_eq!(
-            freed.emptied,
-            (empty && others).then_some((span, slices)),
-            "an empty span stays only while it is the last of its class with room"
-        );
-        assert_eq!(freed.idle, empty && !others);
-        assert_eq!(
-            self.bins[owner].free(&self.table, span, index),
-            None,
-            "a second release"
-        );
-        if freed.emptied.is_some() {
-            self.spans.remove(&span);
-            assert!(!self.table.is_small_span(span));
-            self.give_back(span);
-        }
+    /// A span left its bins: it had to be empty.
+    fn emptied(&mut self, owner: usize, first: u32, slices: u32) {
+        let span = self.spans.remove(&first).expect("a span");
+        assert_eq!((span.owner, span.slices, span.live), (owner, slices, 0));
+        assert!(!self.table.is_small_span(first));
+        self.give_back(first);
     }
 
-    /// Bins that do not own a span cannot release its blocks.
+    fn look_at_empty_spans(&self, owner: usize, class: Option<usize>) {
+        let empty = |span: &&Span| {
+            span.owner == owner && Some(span.class) == class && span.live == 0
+        };
+        let kept = self.spans.values().filter(empty).count();
+        assert!(kept <= KEPT, "{kept} empty spans of class {class:?} are kept");
+    }
+
+    /// Bins that do not own a block cannot release it.
     fn free_as_another(&mut self, start: u64) {
-        if let Place::Small { span, index, bins } = self.blocks[&start].place {
-            for other in (0..OWNERS).filter(|n| *n as u32 + 100 != bins) {
-                assert_eq!(self.bins[other].free(&self.table, span, index), None);
+        let never = |_, _| panic!("nothing is released");
+        match self.table.start(start).expect("lives") {
+            Start::Small(found) => {
+                for other in (0..OWNERS).filter(|n| *n as u32 + FIRST != found.bins()) {
+                    let freed = self.bins[other].free(&self.table, &found, never);
+                    assert_eq!(freed, None);
+                }
             }
-            assert_eq!(self.table.retract(span), None, "a span is no large block");
+            Start::Large(found) => {
+                for other in (0..OWNERS).filter(|n| *n as u32 + FIRST != found.bins()) {
+                    assert_eq!(self.bins[other].free_large(&found), None);
+                }
+            }
         }
         self.look(start);
     }
@@ -412,6 +437,8 @@ impl<'a> Pair<'a> {
             "at {offset:#x}, slice {}",
             offset >> SHIFT
         );
+        let starts = self.blocks.contains_key(&offset);
+        assert_eq!(self.table.start(offset).is_some(), starts, "at {offset:#x}");
     }
 
     /// First and last byte, one past the end, one before the start, and some between.

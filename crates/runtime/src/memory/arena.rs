@@ -1,7 +1,9 @@
 //! What one thread allocates from: spans of small blocks, recently freed runs, credit, counters.
 
 use cannery_heap::slab::Bins;
-use cannery_observe::Counters;
+use cannery_observe::Ledger;
+
+use super::config::APP_MODULE;
 
 /// Pools of a store by index.
 pub(crate) const NORMAL: usize = 0;
@@ -60,27 +62,28 @@ impl RunCache {
 }
 
 /// Belongs to one lock.
+#[repr(C)] // what every call changes comes first, beside the lock
 pub(crate) struct Arena {
-    pub(crate) bins: Bins,
     /// Credit of each pool, in bytes.
     pub(crate) credit: [u64; 2],
-    pub(crate) runs: [RunCache; 2],
-    pub(crate) counters: Counters,
+    /// Whether there may be free blocks at hand, empty spans or cached runs.
+    pub(crate) holds_idle: bool,
     /// Allocations and releases when the janitor last looked.
     pub(crate) seen: u64,
-    /// Whether there may be empty spans or cached runs.
-    pub(crate) holds_idle: bool,
+    pub(crate) ledger: Ledger,
+    pub(crate) bins: Bins,
+    pub(crate) runs: [RunCache; 2],
 }
 
 impl Arena {
     pub(crate) fn new(number: u32) -> Self {
         Self {
-            bins: Bins::new(number),
             credit: [0; 2],
-            runs: [RunCache::new(), RunCache::new()],
-            counters: Counters::default(),
-            seen: 0,
             holds_idle: false,
+            seen: 0,
+            ledger: Ledger::new(APP_MODULE),
+            bins: Bins::new(number),
+            runs: [RunCache::new(), RunCache::new()],
         }
     }
 
@@ -97,12 +100,12 @@ impl Arena {
         self.bins.clear();
         self.credit = [0; 2];
         self.runs = [RunCache::new(), RunCache::new()];
-        self.counters.forget_live();
+        self.ledger.forget_live();
         self.holds_idle = false;
     }
 
     /// A number that changes with every allocation and release.
     pub(crate) fn activity(&self) -> u64 {
-        self.counters.allocations + self.counters.frees
+        self.ledger.activity()
     }
 }

@@ -50,7 +50,7 @@ fn release(runtime: &'static Runtime, address: u64) -> Result<()> {
         Some(released) => {
             emit(|| Event::Free {
                 address,
-                family: released.family,
+                family: Family::from_number(released.family),
             });
             Ok(())
         }

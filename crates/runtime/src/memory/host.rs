@@ -133,14 +133,19 @@ pub fn malloc_host_with_config(
     Ok(())
 }
 
-#[inline]
+#[cold]
+fn wraps(size: u64) -> Error {
+    Error::rt_value(
+        "size",
+        size,
+        "a size that does not wrap when it is rounded up to 32",
+    )
+}
+
+#[inline(always)]
 fn place(here: &Here, size: u64, family: Family, module: u8) -> Result<u64> {
     let Some(padded) = size.checked_next_multiple_of(32) else {
-        return Err(Error::rt_value(
-            "size",
-            size,
-            "a size that does not wrap when it is rounded up to 32",
-        ));
+        return Err(wraps(size));
     };
     let store = here.runtime.host_memory()?.store();
     // Whole pages for whatever is large enough, so that direct file I/O takes them.
@@ -149,7 +154,7 @@ fn place(here: &Here, size: u64, family: Family, module: u8) -> Result<u64> {
     } else {
         padded
     };
-    let mut request = Request {
+    let request = Request {
         pages: PageKind::Normal,
         size: padded,
         requested: size,
@@ -157,30 +162,47 @@ fn place(here: &Here, size: u64, family: Family, module: u8) -> Result<u64> {
         family,
         module,
     };
-    guard::commit(size)?;
+    if !here.runtime.is_rc()
+        && let Some(address) = store.alloc_at_once(here.arena, &request)
+    {
+        made(&request, address);
+        return Ok(address);
+    }
+    place_slowly(*here, store, request)
+}
+
+/// Everything but the usual case: large blocks, and RC mode.
+#[inline(never)]
+fn place_slowly(here: Here, store: &Store, mut request: Request) -> Result<u64> {
+    guard::commit(request.requested)?;
     if here.runtime.is_rc() {
-        charge_device(here, &mut request)?;
+        charge_device(&here, &mut request)?;
     }
     match store.alloc(here.arena, &request) {
         Ok(address) => {
-            emit(|| Event::Alloc {
-                address,
-                requested: size,
-                charged: charge_of(PageKind::Normal, padded),
-                family,
-                pages: PageKind::Normal,
-                device: -1,
-            });
+            made(&request, address);
             Ok(address)
         }
         Err(refusal) => {
             if here.runtime.is_rc() {
                 here.store()?
-                    .release_foreign(charge_of(PageKind::Normal, padded));
+                    .release_foreign(charge_of(PageKind::Normal, request.size));
             }
-            Err(refused(store, size, &refusal))
+            Err(refused(store, request.requested, &refusal))
         }
     }
+}
+
+#[inline(always)]
+fn made(request: &Request, address: u64) {
+    emit(|| Event::Alloc {
+        address,
+        requested: request.requested,
+        charged: charge_of(PageKind::Normal, request.size),
+        family: request.family,
+        pages: PageKind::Normal,
+        device: -1,
+    });
 }
 
 /// RC mode: the block is device memory in normal pages. Its module names the device, which gets the
@@ -271,7 +293,7 @@ fn release(runtime: &'static Runtime, address: u64) -> Result<()> {
             }
             emit(|| Event::Free {
                 address,
-                family: released.family,
+                family: Family::from_number(released.family),
             });
             Ok(())
         }

@@ -228,7 +228,7 @@ fn place(call: &Call, here: &Here, size: u64, policy: i32, module: u8) -> Result
     } else {
         aligned + tail
     };
-    let mut request = Request {
+    let request = Request {
         pages: pages.kind,
         size: padded,
         requested: size,
@@ -237,6 +237,19 @@ fn place(call: &Call, here: &Here, size: u64, policy: i32, module: u8) -> Result
         module,
     };
     let store = here.store()?;
+    match store.alloc_at_once(here.arena, &request) {
+        Some(address) => {
+            made(here, store, &request, address);
+            Ok(address)
+        }
+        None => place_slowly(*here, store, request, pages),
+    }
+}
+
+/// Everything but the usual case. Takes its arguments by value, so that in the usual case they need
+/// not lie in memory.
+#[inline(never)]
+fn place_slowly(here: Here, store: &Store, mut request: Request, pages: Pages) -> Result<u64> {
     let mut result = store.alloc(here.arena, &request);
     if pages.or_normal && result.is_err() {
         request.pages = PageKind::Normal;
@@ -244,21 +257,26 @@ fn place(call: &Call, here: &Here, size: u64, policy: i32, module: u8) -> Result
     }
     match result {
         Ok(address) => {
-            if thread::has_failed() && thread::recovered(size) {
-                store.count_recovery();
-            }
-            emit(|| Event::Alloc {
-                address,
-                requested: size,
-                charged: charge_of(request.pages, padded),
-                family: call.family,
-                pages: request.pages,
-                device: here.device().index() as i32,
-            });
+            made(&here, store, &request, address);
             Ok(address)
         }
-        Err(refusal) => Err(refused(here, store, &request, &pages, &refusal)),
+        Err(refusal) => Err(refused(&here, store, &request, &pages, &refusal)),
     }
+}
+
+#[inline(always)]
+fn made(here: &Here, store: &Store, request: &Request, address: u64) {
+    if thread::has_failed() && thread::recovered(request.requested) {
+        store.count_recovery();
+    }
+    emit(|| Event::Alloc {
+        address,
+        requested: request.requested,
+        charged: charge_of(request.pages, request.size),
+        family: request.family,
+        pages: request.pages,
+        device: here.device().index() as i32,
+    });
 }
 
 #[cold]

@@ -2,7 +2,7 @@
 //! aclrtCheckMemType, aclrtPointerGetAttributes, aclrtMemGetAddressRange.
 
 use cannery_abi as abi;
-use cannery_observe::Family;
+use cannery_observe::{Family, PageKind};
 
 use super::config::APP_MODULE;
 use super::locate;
@@ -246,7 +246,7 @@ pub fn pointer_attributes(address: u64, out: Option<&mut abi::aclrtPtrAttributes
             Some(device) => (
                 abi::ACL_MEM_LOCATION_TYPE_DEVICE,
                 device as u32,
-                block.store.pages_of(block.start, &block.found).bytes() as u32,
+                PageKind::from_number(block.found.owner.page).bytes() as u32,
             ),
             None => (abi::ACL_MEM_LOCATION_TYPE_HOST, 0, 4096),
         },

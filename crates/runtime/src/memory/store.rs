@@ -5,24 +5,23 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use cannery_heap::range::{NodeId, RangeHeap};
-use cannery_heap::slab::{
-    self, Found, LargeInfo, OBJECTS_PER_SLICE, Owner, Place, SpanRecord, SpanTable,
-};
+use cannery_heap::slab::{self, Found, LargeInfo, LargeStart, Owner, Start};
 use cannery_observe::{Counters, Family, PageKind};
 
-use super::arena::{Arena, HUGE, NORMAL};
+use super::arena::{Arena, HUGE, NORMAL, RunCache};
+use super::central::{Central, normal_charge, run_shape};
+pub(crate) use super::central::{Usage, charge_of};
 use super::pins::Pins;
+use super::region::{HUGE_SHIFT, NORMAL_SHIFT, Region, SHIFTS};
 use crate::os::lock::{QuickGuard, QuickLock};
-use crate::os::map::{self, Access, zeroed_array};
-use crate::thread::{self, ARENAS};
+use crate::os::map::{self, Access};
+use crate::thread::ARENAS;
 use crate::window::{DevicePlan, MemoryPlan};
 
-/// Slices of the pool of normal pages: 64 KiB. Of huge pages: one page.
-const SHIFTS: [u32; 2] = [16, 21];
+/// Larger blocks have slices of their own.
+const LARGEST_SMALL: u64 = slab::MAX_SMALL_UNITS as u64 * slab::UNIT;
 /// No block is larger: far beyond any store, and no sum of such sizes wraps.
 const LARGEST: u64 = 1 << 46;
-/// 2 MiB pages in a 1 GiB page.
-const PAGES_IN_GIANT: u64 = 512;
 
 /// What a caller wants.
 #[derive(Clone, Copy, Debug)]
@@ -53,7 +52,8 @@ pub(crate) enum Refusal {
 /// A block that was released.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Released {
-    pub(crate) family: Family,
+    /// Number of its family.
+    pub(crate) family: u8,
     pub(crate) module: u8,
     /// Bytes that it was charged.
     pub(crate) charge: u64,
@@ -69,95 +69,11 @@ pub(crate) const fn families(list: &[Family]) -> u16 {
     mask
 }
 
-/// Addresses of one pool and what is known about them.
-struct Region {
-    base: u64,
-    bytes: u64,
-    distance: u64,
-    table: SpanTable<'static>,
-    map: &'static [AtomicU32],
-    records: &'static [SpanRecord],
-    objects: &'static [AtomicU32],
-}
-
-impl Region {
-    fn new(base: u64, bytes: u64, distance: u64, shift: u32) -> io::Result<Region> {
-        let slices = (bytes >> shift) as usize;
-        let map = zeroed_array::<AtomicU32>(slices)?;
-        let records = zeroed_array::<SpanRecord>(slices)?;
-        let words = if shift == SHIFTS[NORMAL] {
-            slices * OBJECTS_PER_SLICE
-        } else {
-            0
-        };
-        let objects = zeroed_array::<AtomicU32>(words)?;
-        let table = SpanTable::new(shift, map, records, objects);
-        Ok(Region {
-            base,
-            bytes,
-            distance,
-            table,
-            map,
-            records,
-            objects,
-        })
-    }
-
-    #[inline]
-    fn find(&self, address: u64) -> Option<Found> {
-        let offset = address.wrapping_sub(self.base);
-        if offset < self.bytes {
-            self.table.find(offset)
-        } else {
-            None
-        }
-    }
-
-    /// Gives the pages of free slices back to the system, and those of their records.
-    fn discard(&self, first: u64, slices: u64) {
-        let shift = self.table.shift();
-        map::discard(
-            self.base.wrapping_add(self.distance) + (first << shift),
-            slices << shift,
-        );
-        let (from, to) = (first as usize, (first + slices) as usize);
-        if !self.objects.is_empty() {
-            map::discard_part(&self.objects[from * OBJECTS_PER_SLICE..to * OBJECTS_PER_SLICE]);
-        }
-        map::discard_part(&self.records[from..to]);
-        map::discard_part(&self.map[from..to]);
-    }
-}
-
-/// Bytes that no arena has credit for.
-struct Central {
-    free: [u64; 2],
-    total: [u64; 2],
-    giant_free: u64,
-    giant_total: u64,
-    /// Normal pages charged by somebody else: host memory in RC mode.
-    foreign: u64,
-    /// What an arena takes beyond its need.
-    batch: [u64; 2],
-}
-
-/// Free and total bytes of the pools, read in one moment.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Usage {
-    pub(crate) normal_free: u64,
-    pub(crate) normal_total: u64,
-    /// Without the part reserved for giant pages.
-    pub(crate) huge_free: u64,
-    pub(crate) huge_total: u64,
-    /// The part reserved for giant pages.
-    pub(crate) giant_free: u64,
-    pub(crate) giant_total: u64,
-}
-
 /// See the module.
 pub(crate) struct Store {
-    regions: [Region; 2],
-    arenas: Box<[QuickLock<Arena>]>,
+    normal: Region<NORMAL_SHIFT>,
+    huge: Region<HUGE_SHIFT>,
+    arenas: Box<[QuickLock<Arena>; ARENAS]>,
     /// Bit i: arena i was used.
     active: AtomicU32,
     back: Mutex<[RangeHeap; 2]>,
@@ -181,24 +97,19 @@ impl Store {
         let alias = plan.base.wrapping_add(plan.distance);
         map::protect(alias, plan.bytes, Access::ReadWrite)?;
         map::want_huge_pages(alias + plan.normal_bytes, plan.bytes - plan.normal_bytes);
-        let regions = [
-            Region::new(plan.base, plan.normal_bytes, plan.distance, SHIFTS[NORMAL])?,
-            Region::new(
-                plan.base + plan.normal_bytes,
-                plan.bytes - plan.normal_bytes,
-                plan.distance,
-                SHIFTS[HUGE],
-            )?,
-        ];
-        Ok(Self::new(regions, Central::for_device(&plan.memory), None))
+        let normal = Region::new(plan.base, plan.normal_bytes, plan.distance)?;
+        let huge = Region::new(
+            plan.base + plan.normal_bytes,
+            plan.bytes - plan.normal_bytes,
+            plan.distance,
+        )?;
+        let central = Central::for_device(&plan.memory);
+        Ok(Self::new(normal, huge, central, None))
     }
 
     /// Pinned host memory at `base`, bounded by what the system gives.
     pub(crate) fn for_host(base: u64, bytes: u64, pins: Pins) -> io::Result<Store> {
-        let regions = [
-            Region::new(base, bytes, 0, SHIFTS[NORMAL])?,
-            Region::new(base + bytes, 0, 0, SHIFTS[HUGE])?,
-        ];
+        let (normal, huge) = (Region::new(base, bytes, 0)?, Region::new(base + bytes, 0, 0)?);
         let plenty = MemoryPlan {
             capacity: bytes,
             huge: 0,
@@ -206,18 +117,23 @@ impl Store {
             normal: bytes,
             known: false,
         };
-        Ok(Self::new(regions, Central::for_device(&plenty), Some(pins)))
+        let central = Central::for_device(&plenty);
+        Ok(Self::new(normal, huge, central, Some(pins)))
     }
 
-    fn new(regions: [Region; 2], central: Central, pins: Option<Pins>) -> Store {
-        let heaps = fresh_heaps(&regions);
+    fn new(
+        normal: Region<NORMAL_SHIFT>,
+        huge: Region<HUGE_SHIFT>,
+        central: Central,
+        pins: Option<Pins>,
+    ) -> Store {
+        let back = fresh_heaps(&normal, &huge);
         Store {
-            regions,
-            arenas: (0..ARENAS as u32)
-                .map(|n| QuickLock::new(Arena::new(n)))
-                .collect(),
+            normal,
+            huge,
+            arenas: Box::new(std::array::from_fn(|n| QuickLock::new(Arena::new(n as u32)))),
             active: AtomicU32::new(0),
-            back: Mutex::new(heaps),
+            back: Mutex::new(back),
             back_activity: AtomicU64::new(0),
             back_seen: AtomicU64::new(0),
             central: Mutex::new(central),
@@ -228,28 +144,35 @@ impl Store {
         }
     }
 
-    /// The live block that holds `address`, interior addresses included. Lock-free.
-    #[inline]
+    /// The live block that holds `address`, interior addresses included, and its first byte.
+    /// Lock-free.
+    #[inline(always)]
     pub(crate) fn find(&self, address: u64) -> Option<(u64, Found)> {
-        let region = &self.regions[usize::from(address >= self.regions[HUGE].base)];
-        region
-            .find(address)
-            .map(|found| (region.base + found.start, found))
+        if address < self.huge.base {
+            self.normal.find(address)
+        } else {
+            self.huge.find(address)
+        }
     }
 
-    /// Kind of the pages behind a block found at `address`.
-    pub(crate) fn pages_of(&self, address: u64, found: &Found) -> PageKind {
-        if address >= self.regions[HUGE].base && matches!(found.place, Place::Large { .. }) {
-            PageKind::from_number(found.owner.page)
-        } else {
-            PageKind::Normal
+    fn note(&self, pool: usize, first: u32) -> NodeId {
+        NodeId::from_index(match pool {
+            NORMAL => self.normal.table.note(first),
+            _ => self.huge.table.note(first),
+        })
+    }
+
+    fn set_note(&self, pool: usize, first: u32, id: NodeId) {
+        match pool {
+            NORMAL => self.normal.table.set_note(first, id.index()),
+            _ => self.huge.table.set_note(first, id.index()),
         }
     }
 
     /// An arena that has drawn credit before, or is about to.
-    #[inline]
+    #[inline(always)]
     fn arena(&self, number: usize) -> QuickGuard<'_, Arena> {
-        self.arenas[number].lock()
+        self.arenas[number % ARENAS].lock()
     }
 
     /// Notes that an arena holds something from now on. Comes before it does.
@@ -271,58 +194,75 @@ impl Store {
             .collect()
     }
 
+    /// A small block in normal pages where credit and a block are at hand: the usual case, without
+    /// the rest of [`alloc`](Self::alloc). `None` says nothing about what `alloc` will answer.
+    #[inline(always)]
+    pub(crate) fn alloc_at_once(&self, number: usize, request: &Request) -> Option<u64> {
+        if request.pages != PageKind::Normal || request.room > LARGEST_SMALL {
+            return None;
+        }
+        self.take_small(&mut self.arena(number), request)
+    }
+
+    #[inline(always)]
+    fn take_small(&self, arena: &mut Arena, request: &Request) -> Option<u64> {
+        let charge = normal_charge(request.size);
+        let left = arena.credit[NORMAL].checked_sub(charge)?;
+        let owner = Owner {
+            family: request.family as u8,
+            module: request.module,
+            page: PageKind::Normal as u8,
+        };
+        let (size, requested) = (request.size, request.requested);
+        let offset = arena.bins.alloc(
+            &self.normal.table,
+            slab::class_of(request.room.div_ceil(slab::UNIT) as u32),
+            size,
+            requested,
+            owner,
+        )?;
+        arena.credit[NORMAL] = left;
+        arena.ledger.allocated(owner.family, owner.module, charge);
+        Some(self.normal.base + offset)
+    }
+
     /// Makes a block. Contents are whatever was there.
-    #[inline]
     pub(crate) fn alloc(&self, number: usize, request: &Request) -> Result<u64, Refusal> {
         if request.room > LARGEST {
             return Err(Refusal::Memory);
         }
-        if request.pages == PageKind::Normal
-            && request.room <= u64::from(slab::MAX_SMALL_UNITS) * slab::UNIT
-        {
+        if request.pages == PageKind::Normal && request.room <= LARGEST_SMALL {
             self.alloc_small(number, request)
         } else {
             self.alloc_run(number, request)
         }
     }
 
-    #[inline]
     fn alloc_small(&self, number: usize, request: &Request) -> Result<u64, Refusal> {
         let charge = normal_charge(request.size);
         let class = slab::class_of(request.room.div_ceil(slab::UNIT) as u32);
-        let owner = Owner {
-            family: request.family as u8,
-            module: request.module,
-            page: PageKind::Normal as u8,
-        };
-        let region = &self.regions[NORMAL];
-        let mut arena = self.paid(number, NORMAL, charge)?;
+        let slices = slab::span_slices(class);
+        let mut tried = false;
         loop {
-            let (size, requested) = (request.size, request.requested);
-            if let Some(offset) = arena
-                .bins
-                .alloc(&region.table, class, size, requested, owner)
-            {
-                arena
-                    .counters
-                    .allocated(request.family, request.module, charge);
-                return Ok(region.base + offset);
+            let mut arena = self.paid(number, NORMAL, charge)?;
+            // Credit was found, and is taken together with the block.
+            arena.credit[NORMAL] += charge;
+            if let Some(address) = self.take_small(&mut arena, request) {
+                return Ok(address);
             }
-            match self.take_run(&mut arena, NORMAL, slab::span_slices(class), 1) {
-                Ok(first) => arena.bins.add_span(&region.table, class, first),
+            match self.take_run(&mut arena, NORMAL, slices, 1) {
+                Ok(first) => {
+                    arena.bins.add_span(&self.normal.table, class, first);
+                    if let Some(address) = self.take_small(&mut arena, request) {
+                        return Ok(address);
+                    }
+                }
+                // Once: addresses that are short after everything idle was given up stay short.
+                Err(refusal) if tried => return Err(refusal),
                 Err(refusal) => {
-                    arena.credit[NORMAL] += charge;
                     drop(arena);
                     self.retry_addresses(&refusal)?;
-                    arena = self.paid(number, NORMAL, charge)?;
-                    // Once: addresses that are short after everything idle was given up stay short.
-                    match self.take_run(&mut arena, NORMAL, slab::span_slices(class), 1) {
-                        Ok(first) => arena.bins.add_span(&region.table, class, first),
-                        Err(refusal) => {
-                            arena.credit[NORMAL] += charge;
-                            return Err(refusal);
-                        }
-                    }
+                    tried = true;
                 }
             }
         }
@@ -359,22 +299,29 @@ impl Store {
                 return Err(refusal);
             }
         };
-        let region = &self.regions[pool];
-        region.table.publish(&LargeInfo {
+        let owner = Owner {
+            family: request.family as u8,
+            module: request.module,
+            page: request.pages as u8,
+        };
+        let info = LargeInfo {
             first,
             slices,
             size: request.size,
             requested: request.requested,
-            owner: Owner {
-                family: request.family as u8,
-                module: request.module,
-                page: request.pages as u8,
-            },
-        });
-        arena
-            .counters
-            .allocated(request.family, request.module, charge);
-        Ok(region.base + (u64::from(first) << region.table.shift()))
+            owner,
+        };
+        arena.ledger.allocated(owner.family, owner.module, charge);
+        Ok(match pool {
+            NORMAL => {
+                arena.bins.add_large(&self.normal.table, &info);
+                self.normal.base + (u64::from(first) << NORMAL_SHIFT)
+            }
+            _ => {
+                arena.bins.add_large(&self.huge.table, &info);
+                self.huge.base + (u64::from(first) << HUGE_SHIFT)
+            }
+        })
     }
 
     /// Locks the arena and takes `charge` from its credit.
@@ -471,15 +418,14 @@ impl Store {
             .alloc(u64::from(slices), align)
             .ok_or(Refusal::Addresses)?;
         let first = range.start as u32;
-        let region = &self.regions[pool];
         if let Some(pins) = &self.pins {
-            let bytes = range.len << region.table.shift();
-            if let Err(error) = pins.hold(range.start << region.table.shift(), bytes) {
+            let bytes = range.len << SHIFTS[pool];
+            if let Err(error) = pins.hold(range.start << SHIFTS[pool], bytes) {
                 back[pool].free_clean(range.id);
                 return Err(Refusal::Pinning(error));
             }
         }
-        region.table.set_note(first, range.id.index());
+        self.set_note(pool, first, range.id);
         Ok(first)
     }
 
@@ -505,107 +451,109 @@ impl Store {
     fn drain(&self, arena: &mut Arena) {
         let mut idle: Vec<(usize, u32)> = Vec::new();
         arena.drain_runs(|pool, first| idle.push((pool, first)));
-        arena.bins.flush(&self.regions[NORMAL].table, |first, _| {
-            idle.push((NORMAL, first))
-        });
+        let give = |first, _| idle.push((NORMAL, first));
+        arena.bins.flush(&self.normal.table, give);
         let mut back = lock(&self.back);
         for (pool, first) in idle {
-            back[pool].free(NodeId::from_index(self.regions[pool].table.note(first)));
+            back[pool].free(self.note(pool, first));
         }
     }
 
     /// Releases the block that begins at `address`, if its family is in the mask `families`.
     /// `None`: there is no such block; why is for the caller to find out.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn release(&self, address: u64, families: u16) -> Option<Released> {
-        let region = &self.regions[usize::from(address >= self.regions[HUGE].base)];
-        let offset = address.wrapping_sub(region.base);
-        if offset >= region.bytes {
+        if address >= self.huge.base {
+            return self.release_huge(address, families);
+        }
+        let table = &self.normal.table;
+        let start = match table.start(address.wrapping_sub(self.normal.base))? {
+            Start::Small(start) => start,
+            Start::Large(start) => return self.release_run(NORMAL, start, families),
+        };
+        if families >> start.family() & 1 == 0 {
             return None;
         }
-        let (place, family) = region.table.find_start(offset)?;
-        if families >> family & 1 == 0 {
-            return None;
-        }
-        self.free(address, place)
+        let mut guard = self.arena(start.bins() as usize);
+        let arena = &mut *guard;
+        let runs = &mut arena.runs[NORMAL];
+        let keep = |first, slices| self.keep_run(runs, NORMAL, first, slices);
+        let freed = arena.bins.free(table, &start, keep)?;
+        let charge = normal_charge(freed.size);
+        let (family, module) = (freed.owner.family, freed.owner.module);
+        arena.ledger.freed(family, module, charge);
+        self.credit(arena, NORMAL, charge);
+        drop(guard);
+        super::janitor::arm();
+        Some(Released {
+            family,
+            module,
+            charge,
+        })
     }
 
-    #[inline]
-    fn free(&self, address: u64, place: Place) -> Option<Released> {
-        let pool = usize::from(address >= self.regions[HUGE].base);
-        let table = &self.regions[pool].table;
-        match place {
-            Place::Small { span, index, bins } => {
-                let mut arena = self.arena(bins as usize % ARENAS);
-                let freed = arena.bins.free(table, span, index)?;
-                let charge = normal_charge(freed.size);
-                let family = Family::from_number(freed.owner.family);
-                arena.counters.freed(family, freed.owner.module, charge);
-                arena.credit[NORMAL] += charge;
-                if let Some((first, slices)) = freed.emptied {
-                    self.keep_run(&mut arena, NORMAL, first, slices);
-                } else if freed.idle {
-                    self.now_idle(&mut arena);
-                }
-                self.settle(&mut arena, NORMAL);
-                Some(Released {
-                    family,
-                    module: freed.owner.module,
-                    charge,
-                })
-            }
-            Place::Large { first, .. } => {
-                let info = table.retract(first)?;
-                let pages = PageKind::from_number(info.owner.page);
-                let (_, _, charge) = run_shape(pages, info.size, info.size);
-                let family = Family::from_number(info.owner.family);
-                let number = thread::arena();
-                self.activate(number);
-                let mut arena = self.arena(number);
-                arena.counters.freed(family, info.owner.module, charge);
-                self.keep_run(&mut arena, pool, first, info.slices);
-                if pages == PageKind::Giant {
-                    lock(&self.central).give_giant(charge);
-                } else {
-                    arena.credit[pool] += charge;
-                    self.settle(&mut arena, pool);
-                }
-                Some(Released {
-                    family,
-                    module: info.owner.module,
-                    charge,
-                })
-            }
+    fn release_huge(&self, address: u64, families: u16) -> Option<Released> {
+        let offset = address.wrapping_sub(self.huge.base);
+        match self.huge.table.start(offset)? {
+            Start::Small(_) => None,
+            Start::Large(start) => self.release_run(HUGE, start, families),
         }
+    }
+
+    #[inline(never)]
+    fn release_run(&self, pool: usize, start: LargeStart<'_>, families: u16) -> Option<Released> {
+        if families >> start.family() & 1 == 0 {
+            return None;
+        }
+        let mut guard = self.arena(start.bins() as usize);
+        let arena = &mut *guard;
+        let freed = arena.bins.free_large(&start)?;
+        let pages = PageKind::from_number(freed.owner.page);
+        let (slices, _, charge) = run_shape(pages, freed.size, freed.size);
+        let (family, module) = (freed.owner.family, freed.owner.module);
+        arena.ledger.freed(family, module, charge);
+        self.keep_run(&mut arena.runs[pool], pool, start.first(), slices as u32);
+        if pages == PageKind::Giant {
+            lock(&self.central).give_giant(charge);
+            arena.holds_idle = true;
+        } else {
+            self.credit(arena, pool, charge);
+        }
+        drop(guard);
+        super::janitor::arm();
+        Some(Released {
+            family,
+            module,
+            charge,
+        })
     }
 
     /// Keeps a freed run for reuse, or gives it to the store.
-    fn keep_run(&self, arena: &mut Arena, pool: usize, first: u32, slices: u32) {
-        if arena.runs[pool].put(first, slices) {
-            self.now_idle(arena);
-        } else {
+    fn keep_run(&self, runs: &mut RunCache, pool: usize, first: u32, slices: u32) {
+        if !runs.put(first, slices) {
             self.back_activity.fetch_add(1, Ordering::Relaxed);
-            let node = NodeId::from_index(self.regions[pool].table.note(first));
-            lock(&self.back)[pool].free(node);
-            super::janitor::arm();
+            lock(&self.back)[pool].free(self.note(pool, first));
         }
     }
 
-    fn now_idle(&self, arena: &mut Arena) {
-        arena.holds_idle = true;
-        super::janitor::arm();
-    }
-
-    /// Gives credit back when an arena has much more than it takes at a time.
-    #[inline]
-    fn settle(&self, arena: &mut Arena, pool: usize) {
+    /// An arena gets the bytes of a block that was released to it, and has something idle now. It
+    /// gives credit back when it has much more than it takes at a time.
+    #[inline(always)]
+    fn credit(&self, arena: &mut Arena, pool: usize, charge: u64) {
         const PLENTY: [u64; 2] = [4 << 20, 256 << 20];
+        arena.holds_idle = true;
+        arena.credit[pool] += charge;
         if arena.credit[pool] > PLENTY[pool] {
-            let mut central = lock(&self.central);
-            let keep = central.batch[pool].min(arena.credit[pool]);
-            central.free[pool] += arena.credit[pool] - keep;
-            arena.credit[pool] = keep;
+            self.settle(arena, pool);
         }
+    }
+
+    #[cold]
+    fn settle(&self, arena: &mut Arena, pool: usize) {
+        let mut central = lock(&self.central);
+        let keep = central.batch[pool].min(arena.credit[pool]);
+        central.free[pool] += arena.credit[pool] - keep;
+        arena.credit[pool] = keep;
     }
 
     /// Free and total bytes, exact: taken with every arena locked.
@@ -627,7 +575,7 @@ impl Store {
     pub(crate) fn counters(&self) -> Counters {
         let mut sum = Counters::default();
         for arena in self.all_arenas() {
-            sum.add(&arena.counters);
+            sum.add(&arena.ledger.counters());
         }
         sum
     }
@@ -698,14 +646,9 @@ impl Store {
         for arena in &mut arenas {
             arena.clear();
         }
-        for region in &self.regions {
-            // The records first: nothing is found any more while the pages go.
-            map::discard_part(region.records);
-            map::discard_part(region.map);
-            map::discard_part(region.objects);
-            map::discard(region.base.wrapping_add(region.distance), region.bytes);
-        }
-        *back = fresh_heaps(&self.regions);
+        self.normal.reset();
+        self.huge.reset();
+        *back = fresh_heaps(&self.normal, &self.huge);
         central.refill();
     }
 
@@ -743,11 +686,14 @@ impl Store {
             let Some(range) = lock(&self.back)[pool].take_dirty() else {
                 return;
             };
-            let shift = self.regions[pool].table.shift();
+            let shift = SHIFTS[pool];
             if let Some(pins) = &self.pins {
                 pins.let_go(range.start << shift, range.len << shift);
             }
-            self.regions[pool].discard(range.start, range.len);
+            match pool {
+                NORMAL => self.normal.discard(range.start, range.len),
+                _ => self.huge.discard(range.start, range.len),
+            }
             lock(&self.back)[pool].free_clean(range.id);
         }
     }
@@ -758,74 +704,13 @@ impl Store {
     }
 }
 
-impl Central {
-    fn for_device(plan: &MemoryPlan) -> Central {
-        let huge = plan.huge - plan.giant;
-        // Small devices share out in small steps, so that credit does not pile up in one arena.
-        let batch = [
-            (plan.normal / 64).min(1 << 20) & !63,
-            (huge / 64).min(8 << 20) >> 21 << 21,
-        ];
-        Central {
-            free: [plan.normal, huge],
-            total: [plan.normal, huge],
-            giant_free: plan.giant,
-            giant_total: plan.giant,
-            foreign: 0,
-            batch,
-        }
-    }
-
-    /// Reserved giant memory first, then the pool of 2 MiB pages.
-    fn take_giant(&mut self, bytes: u64) -> Option<()> {
-        let reserved = self.giant_free.min(bytes);
-        self.free[HUGE] = self.free[HUGE].checked_sub(bytes - reserved)?;
-        self.giant_free -= reserved;
-        Some(())
-    }
-
-    fn give_giant(&mut self, bytes: u64) {
-        let reserved = bytes.min(self.giant_total - self.giant_free);
-        self.giant_free += reserved;
-        self.free[HUGE] += bytes - reserved;
-    }
-
-    fn refill(&mut self) {
-        self.free = self.total;
-        self.free[NORMAL] -= self.foreign;
-        self.giant_free = self.giant_total;
-    }
-}
-
-fn fresh_heaps(regions: &[Region; 2]) -> [RangeHeap; 2] {
+fn fresh_heaps(
+    normal: &Region<NORMAL_SHIFT>,
+    huge: &Region<HUGE_SHIFT>,
+) -> [RangeHeap; 2] {
     [
-        RangeHeap::new(regions[NORMAL].bytes >> SHIFTS[NORMAL]),
-        RangeHeap::new(regions[HUGE].bytes >> SHIFTS[HUGE]),
+        RangeHeap::new(normal.slices()),
+        RangeHeap::new(huge.slices()),
     ]
 }
 
-/// Blocks in normal pages share pages: charged in steps of 64 bytes.
-#[inline]
-fn normal_charge(size: u64) -> u64 {
-    size.next_multiple_of(slab::UNIT)
-}
-
-/// Slices, alignment in slices, and charge in bytes of a block with slices of its own.
-fn run_shape(pages: PageKind, size: u64, room: u64) -> (u64, u64, u64) {
-    match pages {
-        PageKind::Normal => (room.div_ceil(1 << SHIFTS[NORMAL]), 1, normal_charge(size)),
-        PageKind::Huge => {
-            let count = size.div_ceil(1 << SHIFTS[HUGE]);
-            (count, 1, count << SHIFTS[HUGE])
-        }
-        PageKind::Giant => {
-            let count = size.div_ceil(1 << 30);
-            (count * PAGES_IN_GIANT, PAGES_IN_GIANT, count << 30)
-        }
-    }
-}
-
-/// What a block in these pages is charged, in bytes.
-pub(crate) fn charge_of(pages: PageKind, size: u64) -> u64 {
-    run_shape(pages, size, size).2
-}
