@@ -23,8 +23,7 @@ fn random_step(rng: &mut SmallRng, allocating: f64) -> Step {
             0..8 => Step::Flush {
                 owner: rng.random(),
             },
-            8..16 => Step::FreeAsAnother { which },
-            16..22 => Step::Note {
+            8..14 => Step::Note {
                 which,
                 note: rng.random(),
             },
@@ -122,7 +121,6 @@ fn any_step() -> impl Strategy<Value = Step> {
         12 => small,
         3 => large,
         9 => any::<u16>().prop_map(|which| Step::Free { which }),
-        1 => any::<u16>().prop_map(|which| Step::FreeAsAnother { which }),
         2 => (0..3_u8).prop_map(|owner| Step::Flush { owner }),
         1 => (any::<u16>(), any::<u32>()).prop_map(|(which, note)| Step::Note { which, note }),
         2 => any::<u32>().prop_map(|offset| Step::Look { offset }),

@@ -79,30 +79,25 @@ impl Counters {
     }
 }
 
-/// What one owner notes about a family.
-#[derive(Clone, Copy, Debug, Default)]
-struct Account {
-    allocations: u64,
-    frees: u64,
-    bytes: i64,
-}
-
-/// The books of one owner, made for being written: an allocation or a release of the usual module
-/// changes three numbers. [`Ledger::counters`] works the others out.
+/// The books of one owner, made for being written: an allocation or a release of the module
+/// `USUAL`, which most of them name, changes three numbers. [`Ledger::counters`] works the others
+/// out.
 #[derive(Clone, Debug)]
-pub struct Ledger {
-    accounts: [Account; FAMILIES],
+pub struct Ledger<const USUAL: u8> {
+    // By family. Each in a list of its own: numbers that lie side by side would be changed together
+    // by wide instructions, which wait for the narrow ones of the call before.
+    allocations: [u64; FAMILIES],
+    frees: [u64; FAMILIES],
+    bytes: [i64; FAMILIES],
     /// Live bytes of the usual module, and the most since the other modules last changed.
     usual: i64,
     usual_peak: i64,
-    /// Number of the usual module.
-    usual_module: u8,
+    /// The other modules, and what was true when one of them last changed.
     others: Others,
-    /// What became of everything before it was forgotten.
-    past: Account,
+    /// Allocations and releases of memory that was forgotten.
+    past: (u64, u64),
 }
 
-/// Books of the modules that few allocations name, and what was true when they last changed.
 #[derive(Clone, Debug)]
 struct Others {
     live: i64,
@@ -111,35 +106,42 @@ struct Others {
     peak: i64,
 }
 
-impl Ledger {
-    /// Empty books of an owner most of whose allocations are of `usual_module`.
-    #[must_use]
-    pub fn new(usual_module: u8) -> Self {
+impl<const USUAL: u8> Default for Ledger<USUAL> {
+    fn default() -> Self {
         Self {
-            accounts: [Account::default(); FAMILIES],
+            allocations: [0; FAMILIES],
+            frees: [0; FAMILIES],
+            bytes: [0; FAMILIES],
             usual: 0,
             usual_peak: 0,
-            usual_module,
             others: Others {
                 live: 0,
                 modules: [0; MODULES],
                 peaks: [0; MODULES],
                 peak: 0,
             },
-            past: Account::default(),
+            past: (0, 0),
         }
     }
+}
+
+impl<const USUAL: u8> Ledger<USUAL> {
+    const USUAL_AT: usize = {
+        assert!((USUAL as usize) < MODULES);
+        USUAL as usize
+    };
 
     /// Counts an allocation of `charged` bytes.
     #[inline(always)]
     pub fn allocated(&mut self, family: u8, module: u8, charged: u64) {
-        let charged = charged.cast_signed();
-        let account = &mut self.accounts[usize::from(family) % FAMILIES];
-        account.allocations += 1;
-        account.bytes += charged;
-        if module == self.usual_module {
+        let (at, charged) = (usize::from(family) % FAMILIES, charged.cast_signed());
+        self.allocations[at] += 1;
+        self.bytes[at] += charged;
+        if module == USUAL {
             self.usual += charged;
-            self.usual_peak = self.usual_peak.max(self.usual);
+            if self.usual > self.usual_peak {
+                self.usual_peak = self.usual;
+            }
         } else {
             self.other(module, charged);
         }
@@ -148,11 +150,10 @@ impl Ledger {
     /// Counts a release of `charged` bytes.
     #[inline(always)]
     pub fn freed(&mut self, family: u8, module: u8, charged: u64) {
-        let charged = charged.cast_signed();
-        let account = &mut self.accounts[usize::from(family) % FAMILIES];
-        account.frees += 1;
-        account.bytes -= charged;
-        if module == self.usual_module {
+        let (at, charged) = (usize::from(family) % FAMILIES, charged.cast_signed());
+        self.frees[at] += 1;
+        self.bytes[at] -= charged;
+        if module == USUAL {
             self.usual -= charged;
         } else {
             self.other(module, -charged);
@@ -173,27 +174,26 @@ impl Ledger {
     /// Ends a time in which the other modules did not change: the most that was live meanwhile was
     /// the most of the usual one, and the others.
     fn close(&mut self) {
-        let usual = usize::from(self.usual_module) % MODULES;
         let others = &mut self.others;
-        others.peaks[usual] = others.peaks[usual].max(self.usual_peak);
+        let peak = &mut others.peaks[Self::USUAL_AT];
+        *peak = (*peak).max(self.usual_peak);
         others.peak = others.peak.max(self.usual_peak + others.live);
         self.usual_peak = self.usual;
+    }
+
+    fn totals(&self) -> (u64, u64) {
+        let (allocations, frees) = self.past;
+        (
+            allocations + self.allocations.iter().sum::<u64>(),
+            frees + self.frees.iter().sum::<u64>(),
+        )
     }
 
     /// A number that changes with every allocation and release.
     #[must_use]
     pub fn activity(&self) -> u64 {
-        let total = self.total();
-        total.allocations + total.frees
-    }
-
-    /// Everything that ever happened, but no bytes.
-    fn total(&self) -> Account {
-        self.accounts.iter().fold(self.past, |sum, account| Account {
-            allocations: sum.allocations + account.allocations,
-            frees: sum.frees + account.frees,
-            bytes: 0,
-        })
+        let (allocations, frees) = self.totals();
+        allocations + frees
     }
 
     /// The numbers to report.
@@ -201,20 +201,20 @@ impl Ledger {
     pub fn counters(&self) -> Counters {
         let mut closed = self.clone();
         closed.close();
-        let total = self.total();
+        let (allocations, frees) = self.totals();
         let mut counters = Counters {
-            allocations: total.allocations,
-            frees: total.frees,
+            allocations,
+            frees,
             modules: closed.others.modules,
             module_peaks: closed.others.peaks,
             peak_bytes: closed.others.peak,
             ..Counters::default()
         };
-        counters.modules[usize::from(self.usual_module) % MODULES] += self.usual;
-        for (tally, account) in counters.families.iter_mut().zip(&self.accounts) {
+        counters.modules[Self::USUAL_AT] += self.usual;
+        for (at, tally) in counters.families.iter_mut().enumerate() {
             *tally = Tally {
-                blocks: account.allocations.wrapping_sub(account.frees).cast_signed(),
-                bytes: account.bytes,
+                blocks: self.allocations[at].wrapping_sub(self.frees[at]).cast_signed(),
+                bytes: self.bytes[at],
             };
         }
         counters
@@ -230,14 +230,17 @@ impl Ledger {
     /// allocations stay.
     pub fn forget_live(&mut self) {
         self.close();
-        for account in &mut self.accounts {
-            self.past.allocations += account.allocations;
-            self.past.frees += account.frees;
-            *account = Account::default();
-        }
-        (self.usual, self.usual_peak) = (0, 0);
-        self.others.live = 0;
-        self.others.modules = [0; MODULES];
+        let past = self.totals();
+        let others = Others {
+            live: 0,
+            modules: [0; MODULES],
+            ..self.others.clone()
+        };
+        *self = Self {
+            others,
+            past,
+            ..Self::default()
+        };
     }
 }
 
@@ -250,11 +253,11 @@ mod tests {
 
     #[test]
     fn peak_reset_keeps_live_bytes() {
-        let mut ledger = Ledger::new(USUAL);
+        let mut ledger = Ledger::<USUAL>::default();
         ledger.allocated(MALLOC, 33, 4 << 20);
         ledger.allocated(MALLOC, 33, 2 << 20);
         ledger.freed(MALLOC, 33, 2 << 20);
-        let numbers = |ledger: &Ledger| {
+        let numbers = |ledger: &Ledger<USUAL>| {
             let counters = ledger.counters();
             (counters.live().bytes, counters.peak_bytes)
         };
@@ -268,7 +271,7 @@ mod tests {
 
     #[test]
     fn owners_add_up_when_one_frees_what_another_allocated() {
-        let (mut a, mut b) = (Ledger::new(USUAL), Ledger::new(USUAL));
+        let (mut a, mut b) = (Ledger::<USUAL>::default(), Ledger::<USUAL>::default());
         a.allocated(Family::Cached as u8, 3, 128);
         b.freed(Family::Cached as u8, 3, 128);
         let mut sum = a.counters();
@@ -287,7 +290,7 @@ mod tests {
 
     #[test]
     fn shortcuts_agree_with_counting_everything() {
-        let mut ledger = Ledger::new(USUAL);
+        let mut ledger = Ledger::<USUAL>::default();
         let mut plain = Plain {
             live: 0,
             peak: 0,

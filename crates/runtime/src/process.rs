@@ -109,6 +109,7 @@ pub(crate) fn is_forked() -> bool {
 }
 
 /// The runtime, started when it is not.
+#[inline(never)]
 pub(crate) fn current() -> Result<&'static Runtime> {
     let runtime = match running() {
         Some(runtime) => runtime,
@@ -126,14 +127,12 @@ pub(crate) fn current() -> Result<&'static Runtime> {
 /// looks at the thread only to name the function in a refusal.
 #[inline(always)]
 pub(crate) fn current_of(products: u8) -> Result<&'static Runtime> {
-    match running() {
-        Some(runtime)
-            if products == ALL_PRODUCTS || runtime.settings.profile.is_in(products) =>
-        {
-            Ok(runtime)
-        }
-        _ => current(),
+    if let Some(runtime) = running()
+        && (products == ALL_PRODUCTS || runtime.settings.profile.is_in(products))
+    {
+        return Ok(runtime);
     }
+    current()
 }
 
 #[cold]

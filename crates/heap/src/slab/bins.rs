@@ -45,8 +45,8 @@ impl State {
         (self.0 >> 32 & 0xffff) as u32
     }
 
-    fn has_room(self, capacity: u32) -> bool {
-        self.free() != 0 || self.carved() < capacity
+    fn has_room(self, capacity: u16) -> bool {
+        self.free() != 0 || self.carved() < u32::from(capacity)
     }
 
     /// One block less, the first free one; the next is `free`.
@@ -136,8 +136,8 @@ impl Bins {
         self.link(table, first, class);
     }
 
-    /// Frees a small block, or does nothing and returns `None` when it is not as it was found any
-    /// more, or not of these bins.
+    /// Frees a small block of these bins, or does nothing and returns `None` when it is not as it
+    /// was found any more.
     ///
     /// Spans that have become empty may leave the bins with it: `give(first, slices)` for each. The
     /// last one of its class with room stays.
@@ -155,22 +155,22 @@ impl Bins {
             word_at,
             index,
         } = *start;
+        debug_assert_eq!(entry.bins(), self.number);
         // The entry still names the same span of these bins, so the word is still that of this block.
-        if entry.bins() != self.number
-            || entry_at.load(Relaxed) != entry.0
-            || word_at.load(Relaxed) != word
-        {
+        if entry_at.load(Relaxed) != entry.0 || word_at.load(Relaxed) != word {
             return None;
         }
         word_at.store(free_word(0), Relaxed);
         let class = entry.class();
-        if usize::from(self.counts[class]) >= DEPTH {
-            self.spill(table, class, HALF, give);
-        }
+        let block = u64::from(entry.first()) << 16 | u64::from(index);
         let count = self.counts[class];
-        self.magazines[class][usize::from(count) % DEPTH] =
-            u64::from(entry.first()) << 16 | u64::from(index);
-        self.counts[class] = count.wrapping_add(1);
+        match self.magazines[class].get_mut(usize::from(count)) {
+            Some(place) => {
+                *place = block;
+                self.counts[class] = count + 1;
+            }
+            None => self.make_room(table, class, block, give),
+        }
         let (size, _, owner) = unpack_object(word);
         Some(Freed { size, owner })
     }
@@ -181,14 +181,15 @@ impl Bins {
         table.publish_large(info.first, info.slices, Entry::of_large(info, self.number));
     }
 
-    /// Frees a large block, or does nothing and returns `None` when it is not as it was found any
-    /// more, or not of these bins. Its slices are the caller's again.
+    /// Frees a large block of these bins, or does nothing and returns `None` when it is not as it
+    /// was found any more. Its slices are the caller's again.
     #[inline(always)]
     pub fn free_large(&mut self, start: &LargeStart<'_>) -> Option<Freed> {
         let LargeStart {
             entry, entry_at, ..
         } = *start;
-        if entry.bins() != self.number || entry_at.load(Relaxed) != entry.0 {
+        debug_assert_eq!(entry.bins(), self.number);
+        if entry_at.load(Relaxed) != entry.0 {
             return None;
         }
         entry_at.store(Entry::NOTHING.0, Release);
@@ -264,6 +265,21 @@ impl Bins {
         self.magazines[class][..count].reverse();
         self.counts[class] = count as u8;
         (count > 0).then_some(())
+    }
+
+    /// Puts a block into a magazine that is full.
+    #[cold]
+    #[inline(never)]
+    fn make_room<const SHIFT: u32>(
+        &mut self,
+        table: &SpanTable<'_, SHIFT>,
+        class: usize,
+        block: u64,
+        give: impl FnMut(u32, u32),
+    ) {
+        self.spill(table, class, HALF, give);
+        self.magazines[class][HALF] = block;
+        self.counts[class] = HALF as u8 + 1;
     }
 
     /// Returns the `count` oldest blocks of a magazine to their spans.

@@ -18,9 +18,9 @@ const SLICE_UNITS: u32 = 1024;
 /// Blocks of at least so many units have few neighbours: a span has no more than [`FEW`] for each
 /// of its slices.
 const FEW_UNITS: u32 = 64;
-/// Object words of a slice in the array for spans of few blocks.
+/// Object words of a slice for spans of few blocks.
 pub(super) const FEW: usize = 16;
-/// Object words of a slice in the array for spans of many blocks: one for each unit.
+/// Object words of a slice for spans of many blocks: one for each unit.
 pub(super) const MANY: usize = SLICE_UNITS as usize;
 
 /// What follows from a class. In a table, so that a lookup needs no more of a span than the number
@@ -31,13 +31,13 @@ pub(super) struct Shape {
     pub(super) bytes: u32,
     /// Ceiling of 2^31 / units, so that a division is a multiplication.
     magic: u32,
+    /// All ones where the object words are among those for spans of many blocks.
+    pub(super) many: u32,
     /// Blocks of a span.
-    pub(super) capacity: u32,
+    pub(super) capacity: u16,
     /// Slices of a span.
     pub(super) slices: u8,
-    /// Which array of object words: 0 for few blocks, 1 for many.
-    pub(super) array: u8,
-    /// Object words of a slice in that array, as a shift.
+    /// Object words of a slice, as a shift.
     pub(super) word_shift: u8,
 }
 
@@ -49,10 +49,10 @@ impl Shape {
         Self {
             bytes: units * UNIT as u32,
             magic: (1u32 << 31).div_ceil(units),
-            capacity: slices * SLICE_UNITS / units,
+            capacity: (slices * SLICE_UNITS / units) as u16,
             slices: slices as u8,
-            array: if few { 0 } else { 1 },
             word_shift: if few { FEW.ilog2() } else { MANY.ilog2() } as u8,
+            many: if few { 0 } else { u32::MAX },
         }
     }
 
@@ -154,12 +154,15 @@ mod tests {
         assert_eq!(class_units(CLASSES - 1), MAX_SMALL_UNITS);
     }
 
+    /// Every byte of a span has a word, those behind the last block included: a lookup relies on it.
     #[test]
     fn words_of_a_span_fit_its_slices() {
         for class in 0..CLASSES {
             let shape = shape(class);
-            let words = u32::from(shape.slices) << shape.word_shift;
-            assert!((8..=words).contains(&shape.capacity), "class {class}");
+            let last = shape.index_of((u64::from(shape.slices) << 16) - 1);
+            let capacity = u32::from(shape.capacity);
+            assert!((8..=last + 1).contains(&capacity), "class {class}");
+            assert!(last < u32::from(shape.slices) << shape.word_shift, "class {class}");
         }
     }
 

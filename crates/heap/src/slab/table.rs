@@ -158,17 +158,20 @@ pub struct Arrays<'a> {
     /// One for each slice, or none where only large blocks live.
     pub spans: &'a [SpanRecord],
     /// [`WORDS_PER_SLICE`] for each slice, or none where only large blocks live.
-    pub words: [&'a [AtomicU32]; 2],
+    pub words: &'a [AtomicU32],
 }
 
-/// Object words of a slice, in spans of few blocks and in spans of many. Two arrays, so that the
-/// words of large small blocks, the most numerous spans, lie close together.
+/// Object words of a slice: those for spans of few blocks, and those for spans of many. First come
+/// the former of all slices, so that the words of the most numerous spans lie close together; then
+/// the latter of all slices.
 pub const WORDS_PER_SLICE: [usize; 2] = [FEW, MANY];
 
 /// The arrays of one region of slices of `1 << SHIFT` bytes. Cheap to copy.
 #[derive(Clone, Copy, Debug)]
 pub struct SpanTable<'a, const SHIFT: u32 = 16> {
     arrays: Arrays<'a>,
+    /// Where the words for spans of many blocks begin.
+    many_at: usize,
 }
 
 impl<'a, const SHIFT: u32> SpanTable<'a, SHIFT> {
@@ -182,11 +185,12 @@ impl<'a, const SHIFT: u32> SpanTable<'a, SHIFT> {
         assert_eq!(slices, arrays.notes.len());
         let small = if arrays.spans.is_empty() { 0 } else { slices };
         assert_eq!(small, arrays.spans.len());
-        for (words, per_slice) in arrays.words.iter().zip(WORDS_PER_SLICE) {
-            assert_eq!(words.len(), small * per_slice);
-        }
+        assert_eq!(arrays.words.len(), small * (FEW + MANY));
         assert!(small == 0 || 1u64 << SHIFT == MANY as u64 * super::UNIT);
-        Self { arrays }
+        Self {
+            arrays,
+            many_at: small * FEW,
+        }
     }
 
     /// The storage.
@@ -208,21 +212,25 @@ impl<'a, const SHIFT: u32> SpanTable<'a, SHIFT> {
         &self.arrays.spans[first as usize]
     }
 
-    /// The word of a block of a span of this shape, if the span has so many.
+    /// Which word belongs to block `index` of a span of this shape. Without branches: sizes come in
+    /// no order that could be predicted.
+    #[inline(always)]
+    fn word_index(&self, shape: &Shape, first: u32, index: u32) -> usize {
+        let from = self.many_at & shape.many as usize;
+        ((first as usize) << shape.word_shift) + index as usize + from
+    }
+
+    /// The word of the block that a byte of a span belongs to. Bytes behind the last block lead to
+    /// a word that is never live.
     #[inline(always)]
     fn word(&self, shape: &Shape, first: u32, index: u32) -> Option<&'a AtomicU32> {
-        if index >= shape.capacity {
-            return None;
-        }
-        let words = self.arrays.words[usize::from(shape.array & 1)];
-        words.get(((first as usize) << (shape.word_shift & 15)) + index as usize)
+        self.arrays.words.get(self.word_index(shape, first, index))
     }
 
     /// The word of a block that exists.
     #[inline(always)]
     pub(super) fn word_of(&self, shape: &Shape, first: u32, index: u32) -> &'a AtomicU32 {
-        let words = self.arrays.words[usize::from(shape.array & 1)];
-        &words[((first as usize) << (shape.word_shift & 15)) + index as usize]
+        &self.arrays.words[self.word_index(shape, first, index)]
     }
 
     #[inline(always)]

@@ -28,7 +28,7 @@ pub(crate) struct Storage {
     map: Vec<AtomicU64>,
     notes: Vec<AtomicU32>,
     spans: Vec<SpanRecord>,
-    words: [Vec<AtomicU32>; 2],
+    words: Vec<AtomicU32>,
 }
 
 impl Storage {
@@ -38,7 +38,7 @@ impl Storage {
             map: (0..slices).map(|_| AtomicU64::new(0)).collect(),
             notes: words(slices),
             spans: (0..slices).map(|_| SpanRecord::default()).collect(),
-            words: WORDS_PER_SLICE.map(|per_slice| words(slices * per_slice)),
+            words: words(slices * WORDS_PER_SLICE.iter().sum::<usize>()),
         }
     }
 
@@ -47,7 +47,7 @@ impl Storage {
             map: &self.map,
             notes: &self.notes,
             spans: &self.spans,
-            words: [&self.words[0], &self.words[1]],
+            words: &self.words,
         })
     }
 }
@@ -71,9 +71,6 @@ pub(crate) enum Step {
         page: u8,
     },
     Free {
-        which: u16,
-    },
-    FreeAsAnother {
         which: u16,
     },
     Flush {
@@ -181,11 +178,6 @@ impl<'a> Pair<'a> {
             Step::Free { which } => {
                 if let Some(start) = self.nth(which) {
                     self.free(start);
-                }
-            }
-            Step::FreeAsAnother { which } => {
-                if let Some(start) = self.nth(which) {
-                    self.free_as_another(start);
                 }
             }
             Step::Flush { owner } => self.flush(usize::from(owner) % OWNERS),
@@ -371,25 +363,6 @@ impl<'a> Pair<'a> {
         };
         let kept = self.spans.values().filter(empty).count();
         assert!(kept <= KEPT, "{kept} empty spans of class {class:?} are kept");
-    }
-
-    /// Bins that do not own a block cannot release it.
-    fn free_as_another(&mut self, start: u64) {
-        let never = |_, _| panic!("nothing is released");
-        match self.table.start(start).expect("lives") {
-            Start::Small(found) => {
-                for other in (0..OWNERS).filter(|n| *n as u32 + FIRST != found.bins()) {
-                    let freed = self.bins[other].free(&self.table, &found, never);
-                    assert_eq!(freed, None);
-                }
-            }
-            Start::Large(found) => {
-                for other in (0..OWNERS).filter(|n| *n as u32 + FIRST != found.bins()) {
-                    assert_eq!(self.bins[other].free_large(&found), None);
-                }
-            }
-        }
-        self.look(start);
     }
 
     fn flush(&mut self, owner: usize) {

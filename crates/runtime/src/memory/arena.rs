@@ -70,7 +70,7 @@ pub(crate) struct Arena {
     pub(crate) holds_idle: bool,
     /// Allocations and releases when the janitor last looked.
     pub(crate) seen: u64,
-    pub(crate) ledger: Ledger,
+    pub(crate) ledger: Ledger<APP_MODULE>,
     pub(crate) bins: Bins,
     pub(crate) runs: [RunCache; 2],
 }
@@ -81,7 +81,7 @@ impl Arena {
             credit: [0; 2],
             holds_idle: false,
             seen: 0,
-            ledger: Ledger::new(APP_MODULE),
+            ledger: Ledger::default(),
             bins: Bins::new(number),
             runs: [RunCache::new(), RunCache::new()],
         }

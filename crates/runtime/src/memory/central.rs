@@ -80,7 +80,7 @@ impl Central {
 /// Blocks in normal pages share pages: charged in steps of 64 bytes.
 #[inline(always)]
 pub(super) fn normal_charge(size: u64) -> u64 {
-    size.next_multiple_of(slab::UNIT)
+    (size + (slab::UNIT - 1)) & !(slab::UNIT - 1)
 }
 
 /// Slices, alignment in slices, and charge in bytes of a block with slices of its own.

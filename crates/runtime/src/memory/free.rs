@@ -13,10 +13,10 @@ use crate::settings::profile::products_of;
 /// # Errors
 /// 100000 for NULL; 107000 for everything that is not the first byte of such a block: host and media
 /// memory, interior, freed and foreign addresses. Nothing changes then.
-#[inline]
+#[inline(always)]
 pub fn free(address: u64) -> Result<()> {
     if address == 0 {
-        return Err(Error::null("devPtr"));
+        return Err(no_address());
     }
     release(current_of(const { products_of("aclrtFree") })?, address)
 }
@@ -27,7 +27,7 @@ pub fn free(address: u64) -> Result<()> {
 /// As [`free`], and 107002 without a context: the block stays.
 pub fn free_with_sync(address: u64) -> Result<()> {
     if address == 0 {
-        return Err(Error::null("devPtr"));
+        return Err(no_address());
     }
     let here = here()?;
     here.runtime.drain(here.device().index());
@@ -43,17 +43,24 @@ const PLAIN: u16 = store::families(&[
     Family::TaskScheduler,
 ]);
 
-#[inline]
+#[cold]
+fn no_address() -> Error {
+    Error::null("devPtr")
+}
+
+#[inline(always)]
 fn release(runtime: &'static Runtime, address: u64) -> Result<()> {
     let memory = runtime.memory_at(address);
-    match memory.and_then(|(_, store)| store.release(address, PLAIN)) {
-        Some(released) => {
+    let released = memory.and_then(|(_, store)| {
+        store.release(address, PLAIN, |released| {
             emit(|| Event::Free {
                 address,
-                family: Family::from_number(released.family),
+                family: released.family(),
             });
-            Ok(())
-        }
+        })
+    });
+    match released {
+        Some(()) => Ok(()),
         None => Err(refused(runtime, address)),
     }
 }

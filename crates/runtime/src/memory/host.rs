@@ -8,7 +8,7 @@ use cannery_observe::{Event, Family, PageKind, emit};
 
 use super::config::{self, APP_MODULE, Attribute};
 use super::pins::{Pinned, Pins};
-use super::store::{self, Refusal, Released, Request, Store, charge_of};
+use super::store::{self, LARGEST_SMALL, Refusal, Released, Request, Store, charge_of};
 use super::{free, guard, locate, malloc};
 use crate::error::{Error, Fault, Result, show_bytes};
 use crate::os::{self, map};
@@ -83,13 +83,13 @@ impl Runtime {
 /// # Errors
 /// 100000 for no place and size 0; 107002 without a context; 107000 for sizes that wrap; 207001 when
 /// the host has not so much memory, or (CANNERY_PIN=strict) may not lock it.
-#[inline]
+#[inline(always)]
 pub fn malloc_host(out: Option<&mut u64>, size: u64) -> Result<()> {
     let Some(out) = out else {
-        return Err(Error::null("hostPtr"));
+        return Err(no_address());
     };
     if size == 0 {
-        return Err(Error::zero("size"));
+        return Err(no_size());
     }
     let here = here()?;
     *out = place(&here, size, Family::Host, APP_MODULE)?;
@@ -162,7 +162,8 @@ fn place(here: &Here, size: u64, family: Family, module: u8) -> Result<u64> {
         family,
         module,
     };
-    if !here.runtime.is_rc()
+    if room <= LARGEST_SMALL
+        && !here.runtime.is_rc()
         && let Some(address) = store.alloc_at_once(here.arena, &request)
     {
         made(&request, address);
@@ -253,10 +254,10 @@ fn refused(store: &Store, size: u64, refusal: &Refusal) -> Error {
 /// # Errors
 /// 100000 for NULL; 107000 for everything that is not the first byte of such a block. Nothing
 /// changes then.
-#[inline]
+#[inline(always)]
 pub fn free_host(address: u64) -> Result<()> {
     if address == 0 {
-        return Err(Error::null("hostPtr"));
+        return Err(no_address());
     }
     release(current_of(const { products_of("aclrtFreeHost") })?, address)
 }
@@ -274,29 +275,37 @@ pub fn free_host_with_sync(address: u64) -> Result<()> {
     release(here.runtime, address)
 }
 
+#[cold]
+fn no_size() -> Error {
+    Error::zero("size")
+}
+
+#[cold]
+fn no_address() -> Error {
+    Error::null("hostPtr")
+}
+
 /// Families that aclrtFreeHost takes.
 const HOST: u16 = store::families(&[Family::Host, Family::HostWithCfg]);
 
-#[inline]
+#[inline(always)]
 fn release(runtime: &'static Runtime, address: u64) -> Result<()> {
     if engine::any_active() {
         detach(runtime, address);
     }
-    match runtime
-        .host
-        .get()
-        .and_then(|host| host.store.release(address, HOST))
-    {
-        Some(released) => {
+    let released = runtime.host.get().and_then(|host| {
+        host.store.release(address, HOST, |released| {
             if runtime.is_rc() {
                 credit_device(runtime, released);
             }
             emit(|| Event::Free {
                 address,
-                family: Family::from_number(released.family),
+                family: released.family(),
             });
-            Ok(())
-        }
+        })
+    });
+    match released {
+        Some(()) => Ok(()),
         None => Err(not_released(runtime, address)),
     }
 }
@@ -310,7 +319,7 @@ fn detach(runtime: &Runtime, address: u64) {
 }
 
 fn credit_device(runtime: &Runtime, released: Released) {
-    let device = runtime.devices.get(usize::from(released.module));
+    let device = runtime.devices.get(usize::from(released.module()));
     if let Some(store) = device.and_then(|device| device.store()) {
         store.release_foreign(released.charge);
     }

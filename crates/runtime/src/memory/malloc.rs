@@ -1,11 +1,12 @@
 //! aclrtMalloc, aclrtMallocAlign32, aclrtMallocCached, aclrtMallocWithCfg,
 //! aclrtMallocForTaskScheduler.
 
+use cannery_abi as abi;
 use cannery_observe::{Event, Family, PageKind, emit};
 
 use super::config::{self, APP_MODULE, Attribute, Wishes};
 use super::policy::{self, Pages};
-use super::store::{Refusal, Request, Store, charge_of};
+use super::store::{LARGEST_SMALL, Refusal, Request, Store, charge_of};
 use crate::error::{Error, Fault, OwnerShare, Result, Shortage};
 use crate::process::{Here, here};
 use crate::settings::Profile;
@@ -20,10 +21,22 @@ struct Call {
     stage: Option<&'static str>,
     /// Whether aclrtMalloc's padding is added.
     padded: bool,
+    /// Whether the rule gives small blocks normal pages under ACL_MEM_MALLOC_HUGE_FIRST, on every
+    /// product.
+    plain: bool,
     rule: Rule,
 }
 
 impl Call {
+    #[inline(always)]
+    fn tail(&self, here: &Here) -> u64 {
+        if self.padded {
+            here.runtime.settings.profile.malloc_padding
+        } else {
+            0
+        }
+    }
+
     fn named(&self, error: Error) -> Error {
         match self.stage {
             Some(stage) => error.at(stage),
@@ -44,6 +57,7 @@ pub fn malloc(out: Option<&mut u64>, size: u64, policy: i32) -> Result<()> {
         family: Family::Malloc,
         stage: Some("aclMallocMemInner"),
         padded: true,
+        plain: true,
         rule: policy::plain,
     };
     simple(&CALL, out, size, policy)
@@ -59,6 +73,7 @@ pub fn malloc_align32(out: Option<&mut u64>, size: u64, policy: i32) -> Result<(
         family: Family::Align32,
         stage: Some("aclMallocMemInner"),
         padded: false,
+        plain: true,
         rule: policy::plain,
     };
     simple(&CALL, out, size, policy)
@@ -74,6 +89,7 @@ pub fn malloc_cached(out: Option<&mut u64>, size: u64, policy: i32) -> Result<()
         family: Family::Cached,
         stage: None,
         padded: true,
+        plain: false,
         rule: policy::cached,
     };
     simple(&CALL, out, size, policy)
@@ -133,6 +149,7 @@ const WITH_CONFIG: Call = Call {
     family: Family::WithCfg,
     stage: Some("aclrtMallocInnerWithCfg"),
     padded: false,
+    plain: true,
     rule: policy::with_config,
 };
 
@@ -140,6 +157,7 @@ const TASK_SCHEDULER: Call = Call {
     family: Family::TaskScheduler,
     stage: None,
     padded: false,
+    plain: true,
     rule: policy::with_config,
 };
 
@@ -212,15 +230,36 @@ fn bad_size(call: &Call, size: u64, worst: u64) -> Error {
     ))
 }
 
+/// A place for a block, and the block in it.
 #[inline(always)]
 fn place(call: &Call, here: &Here, size: u64, policy: i32, module: u8) -> Result<u64> {
-    let profile = here.runtime.settings.profile;
     let aligned = size.next_multiple_of(32);
-    let tail = if call.padded {
-        profile.malloc_padding
-    } else {
-        0
-    };
+    let padded = aligned + call.tail(here);
+    // The usual case, for which no rule needs to be asked.
+    if call.plain && policy == abi::ACL_MEM_MALLOC_HUGE_FIRST && padded <= LARGEST_SMALL {
+        let request = Request {
+            pages: PageKind::Normal,
+            size: padded,
+            requested: size,
+            room: padded,
+            family: call.family,
+            module,
+        };
+        let store = here.store()?;
+        if let Some(address) = store.alloc_at_once(here.arena, &request) {
+            made(here, store, &request, address);
+            return Ok(address);
+        }
+    }
+    place_by_rule(call, *here, size, policy, module)
+}
+
+/// Every case. Takes `here` by value, so that in the usual case it need not lie in memory.
+#[inline(never)]
+fn place_by_rule(call: &Call, here: Here, size: u64, policy: i32, module: u8) -> Result<u64> {
+    let aligned = size.next_multiple_of(32);
+    let tail = call.tail(&here);
+    let profile = here.runtime.settings.profile;
     let pages = (call.rule)(profile, policy, size, aligned + tail)?;
     // No tail behind 1 GiB pages, on any product.
     let padded = if pages.kind == PageKind::Giant {
@@ -228,7 +267,7 @@ fn place(call: &Call, here: &Here, size: u64, policy: i32, module: u8) -> Result
     } else {
         aligned + tail
     };
-    let request = Request {
+    let mut request = Request {
         pages: pages.kind,
         size: padded,
         requested: size,
@@ -237,19 +276,6 @@ fn place(call: &Call, here: &Here, size: u64, policy: i32, module: u8) -> Result
         module,
     };
     let store = here.store()?;
-    match store.alloc_at_once(here.arena, &request) {
-        Some(address) => {
-            made(here, store, &request, address);
-            Ok(address)
-        }
-        None => place_slowly(*here, store, request, pages),
-    }
-}
-
-/// Everything but the usual case. Takes its arguments by value, so that in the usual case they need
-/// not lie in memory.
-#[inline(never)]
-fn place_slowly(here: Here, store: &Store, mut request: Request, pages: Pages) -> Result<u64> {
     let mut result = store.alloc(here.arena, &request);
     if pages.or_normal && result.is_err() {
         request.pages = PageKind::Normal;

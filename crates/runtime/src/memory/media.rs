@@ -162,7 +162,10 @@ pub fn free(address: u64, generation: Generation) -> Result<()> {
         .device_of(address)
         .and_then(|index| runtime.devices.get(index));
     let mask = families(&[family]);
-    let Some(released) = device.and_then(|device| device.store()?.release(address, mask)) else {
+    let Some(released) = device.and_then(|device| {
+        let store = device.store()?;
+        store.release(address, mask, |released| released)
+    }) else {
         return Err(
             match locate::exact(runtime, param, address, |other| other == family) {
                 Ok(_) => free::freed_meanwhile(param, address),

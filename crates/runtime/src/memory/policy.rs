@@ -68,17 +68,7 @@ fn peer(profile: &Profile) -> Result<()> {
 }
 
 /// aclrtMalloc and aclrtMallocAlign32: one enumerator exactly.
-#[inline(always)]
 pub(crate) fn plain(profile: &Profile, policy: i32, requested: u64, padded: u64) -> Result<Pages> {
-    // What nearly every call asks for.
-    if policy == abi::ACL_MEM_MALLOC_HUGE_FIRST {
-        return Ok(huge_first(padded));
-    }
-    other_plain(profile, policy, requested, padded)
-}
-
-#[cold]
-fn other_plain(profile: &Profile, policy: i32, requested: u64, padded: u64) -> Result<Pages> {
     let policy = if profile.bandwidth_policies {
         without_bandwidth(policy)
     } else {

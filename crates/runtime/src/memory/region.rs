@@ -7,6 +7,9 @@ use cannery_heap::slab::{Arrays, Found, SpanRecord, SpanTable, WORDS_PER_SLICE};
 
 use crate::os::map::{self, Zeroed, zeroed_array};
 
+const FEW: usize = WORDS_PER_SLICE[0];
+const MANY: usize = WORDS_PER_SLICE[1];
+
 /// Slices of the pool of normal pages: 64 KiB.
 pub(super) const NORMAL_SHIFT: u32 = 16;
 /// Slices of the pool of huge pages: one page, 2 MiB.
@@ -32,10 +35,7 @@ impl<const SHIFT: u32> Region<SHIFT> {
             map: zeroed_array::<AtomicU64>(slices)?,
             notes: zeroed_array::<AtomicU32>(slices)?,
             spans: zeroed_array::<SpanRecord>(small)?,
-            words: [
-                zeroed_array::<AtomicU32>(small * WORDS_PER_SLICE[0])?,
-                zeroed_array::<AtomicU32>(small * WORDS_PER_SLICE[1])?,
-            ],
+            words: zeroed_array::<AtomicU32>(small * (FEW + MANY))?,
         });
         Ok(Self {
             base,
@@ -69,9 +69,9 @@ impl<const SHIFT: u32> Region<SHIFT> {
         map::discard_part(&arrays.notes[from..to]);
         if !arrays.spans.is_empty() {
             map::discard_part(&arrays.spans[from..to]);
-            for (words, per_slice) in arrays.words.iter().zip(WORDS_PER_SLICE) {
-                map::discard_part(&words[from * per_slice..to * per_slice]);
-            }
+            let (few, many) = arrays.words.split_at(arrays.spans.len() * FEW);
+            map::discard_part(&few[from * FEW..to * FEW]);
+            map::discard_part(&many[from * MANY..to * MANY]);
         }
     }
 
@@ -80,9 +80,7 @@ impl<const SHIFT: u32> Region<SHIFT> {
         let arrays = self.table.arrays();
         // The map first: nothing is found any more while the pages go.
         wipe(arrays.map, |entry| entry.store(0, Ordering::Release));
-        for words in arrays.words {
-            wipe(words, |word| word.store(0, Ordering::Relaxed));
-        }
+        wipe(arrays.words, |word| word.store(0, Ordering::Relaxed));
         map::discard_part(arrays.notes);
         map::discard_part(arrays.spans);
         map::discard(self.base.wrapping_add(self.distance), self.bytes);

@@ -19,7 +19,7 @@ use crate::thread::ARENAS;
 use crate::window::{DevicePlan, MemoryPlan};
 
 /// Larger blocks have slices of their own.
-const LARGEST_SMALL: u64 = slab::MAX_SMALL_UNITS as u64 * slab::UNIT;
+pub(crate) const LARGEST_SMALL: u64 = slab::MAX_SMALL_UNITS as u64 * slab::UNIT;
 /// No block is larger: far beyond any store, and no sum of such sizes wraps.
 const LARGEST: u64 = 1 << 46;
 
@@ -52,11 +52,19 @@ pub(crate) enum Refusal {
 /// A block that was released.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Released {
-    /// Number of its family.
-    pub(crate) family: u8,
-    pub(crate) module: u8,
+    owner: Owner,
     /// Bytes that it was charged.
     pub(crate) charge: u64,
+}
+
+impl Released {
+    pub(crate) fn family(&self) -> Family {
+        Family::from_number(self.owner.family)
+    }
+
+    pub(crate) fn module(&self) -> u8 {
+        self.owner.module
+    }
 }
 
 /// Families as a mask, for [`Store::release`].
@@ -194,13 +202,11 @@ impl Store {
             .collect()
     }
 
-    /// A small block in normal pages where credit and a block are at hand: the usual case, without
-    /// the rest of [`alloc`](Self::alloc). `None` says nothing about what `alloc` will answer.
+    /// A block in normal pages of at most [`LARGEST_SMALL`] bytes of room, where credit and a block
+    /// are at hand: the usual case, without the rest of [`alloc`](Self::alloc). `None` says nothing
+    /// about what `alloc` will answer.
     #[inline(always)]
     pub(crate) fn alloc_at_once(&self, number: usize, request: &Request) -> Option<u64> {
-        if request.pages != PageKind::Normal || request.room > LARGEST_SMALL {
-            return None;
-        }
         self.take_small(&mut self.arena(number), request)
     }
 
@@ -459,17 +465,23 @@ impl Store {
         }
     }
 
-    /// Releases the block that begins at `address`, if its family is in the mask `families`.
-    /// `None`: there is no such block; why is for the caller to find out.
+    /// Releases the block that begins at `address`, if its family is in the mask `families`, and
+    /// calls `then` with what it was. `None`: there is no such block; why is for the caller to find
+    /// out. (With a call, because what `then` does not ask for is then not worked out.)
     #[inline(always)]
-    pub(crate) fn release(&self, address: u64, families: u16) -> Option<Released> {
+    pub(crate) fn release<R>(
+        &self,
+        address: u64,
+        families: u16,
+        then: impl FnOnce(Released) -> R,
+    ) -> Option<R> {
         if address >= self.huge.base {
-            return self.release_huge(address, families);
+            return self.release_huge(address, families).map(then);
         }
         let table = &self.normal.table;
         let start = match table.start(address.wrapping_sub(self.normal.base))? {
             Start::Small(start) => start,
-            Start::Large(start) => return self.release_run(NORMAL, start, families),
+            Start::Large(start) => return self.release_run(NORMAL, start, families).map(then),
         };
         if families >> start.family() & 1 == 0 {
             return None;
@@ -480,16 +492,16 @@ impl Store {
         let keep = |first, slices| self.keep_run(runs, NORMAL, first, slices);
         let freed = arena.bins.free(table, &start, keep)?;
         let charge = normal_charge(freed.size);
-        let (family, module) = (freed.owner.family, freed.owner.module);
-        arena.ledger.freed(family, module, charge);
+        arena
+            .ledger
+            .freed(freed.owner.family, freed.owner.module, charge);
         self.credit(arena, NORMAL, charge);
         drop(guard);
         super::janitor::arm();
-        Some(Released {
-            family,
-            module,
+        Some(then(Released {
+            owner: freed.owner,
             charge,
-        })
+        }))
     }
 
     fn release_huge(&self, address: u64, families: u16) -> Option<Released> {
@@ -510,8 +522,9 @@ impl Store {
         let freed = arena.bins.free_large(&start)?;
         let pages = PageKind::from_number(freed.owner.page);
         let (slices, _, charge) = run_shape(pages, freed.size, freed.size);
-        let (family, module) = (freed.owner.family, freed.owner.module);
-        arena.ledger.freed(family, module, charge);
+        arena
+            .ledger
+            .freed(freed.owner.family, freed.owner.module, charge);
         self.keep_run(&mut arena.runs[pool], pool, start.first(), slices as u32);
         if pages == PageKind::Giant {
             lock(&self.central).give_giant(charge);
@@ -522,8 +535,7 @@ impl Store {
         drop(guard);
         super::janitor::arm();
         Some(Released {
-            family,
-            module,
+            owner: freed.owner,
             charge,
         })
     }

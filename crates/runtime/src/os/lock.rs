@@ -13,7 +13,7 @@ const SPINS: u32 = 64;
 const YIELDS: u32 = 64;
 
 /// See the module.
-#[repr(align(128))] // neighbouring locks do not share cache lines
+#[repr(C, align(128))] // neighbouring locks do not share lines; the value begins beside its lock
 pub(crate) struct QuickLock<T> {
     held: AtomicBool,
     value: UnsafeCell<T>,
