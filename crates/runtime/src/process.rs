@@ -14,7 +14,7 @@ use crate::memory::store::Store;
 use crate::os::{canary, host};
 use crate::settings::profile::ALL_PRODUCTS;
 use crate::settings::{Mode, Settings};
-use crate::thread::{self, Caller};
+use crate::thread::{self, Caller, Me};
 use crate::visible::BadList;
 use crate::window::Window;
 
@@ -234,20 +234,28 @@ fn start_locked(file: &BTreeMap<String, String>) -> Result<&'static Runtime> {
 /// The runtime and the thread's context.
 #[inline(always)]
 pub(crate) fn here() -> Result<Here> {
+    here_and_me().map(|(here, _)| here)
+}
+
+/// As [`here`], with the thread's own state, which must stay on the thread.
+#[inline(always)]
+pub(crate) fn here_and_me() -> Result<(Here, Me)> {
     loop {
         if let Some(runtime) = running()
             && let Some(Caller {
+                me,
                 context,
                 store,
                 arena,
             }) = thread::caller(runtime)
         {
-            return Ok(Here {
+            let here = Here {
                 runtime,
                 context,
                 store,
                 arena,
-            });
+            };
+            return Ok((here, me));
         }
         // Answers yes or no instead of making a `Here`, which would then lie in memory for
         // everybody: the usual call keeps it in registers.

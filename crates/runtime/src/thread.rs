@@ -2,8 +2,10 @@
 //!
 //! A binding names the runtime it was made in, so that nothing bound before a fork or before a fresh
 //! start is ever taken for alive.
+#![allow(unsafe_code)] // `Me`: finds the thread's state once a call
 
 use std::cell::Cell;
+use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::context::Context;
@@ -59,9 +61,43 @@ impl ThreadState {
     }
 }
 
+/// The state of the thread that it was made in, which it cannot leave. Finding the state takes a call
+/// into the loader; this way one is enough for a call of ours.
+#[derive(Clone, Copy)]
+pub(crate) struct Me(NonNull<ThreadState>);
+
+impl Me {
+    #[inline(always)]
+    fn state(&self) -> &ThreadState {
+        // SAFETY: the state of this thread (a `NonNull` is neither Send nor Sync), which has no
+        // destructor: its storage lasts until the thread is gone, and is never borrowed exclusively.
+        unsafe { self.0.as_ref() }
+    }
+
+    /// Takes `bytes` from the thread's allowance of untouched host memory. False: ask the system.
+    #[inline(always)]
+    pub(crate) fn spend_allowance(&self, bytes: u64) -> bool {
+        let allowance = &self.state().allowance;
+        match allowance.get().checked_sub(bytes) {
+            Some(left) => {
+                allowance.set(left);
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// Whether an allocation of this thread failed and none so large has succeeded since.
+    #[inline(always)]
+    pub(crate) fn has_failed(&self) -> bool {
+        self.state().failed.get() != 0
+    }
+}
+
 /// What a call finds out about its thread in one look.
 #[derive(Clone, Copy)]
 pub(crate) struct Caller {
+    pub(crate) me: Me,
     /// The context bound to the thread.
     pub(crate) context: &'static Context,
     /// The memory of its device.
@@ -83,6 +119,7 @@ pub(crate) fn caller(runtime: &'static Runtime) -> Option<Caller> {
             && (products == ALL_PRODUCTS || runtime.settings.profile.is_in(products));
         let arena = state.arena.get();
         (known && arena != UNASSIGNED).then_some(Caller {
+            me: Me(NonNull::from(state)),
             context,
             store: state.store.get(),
             arena: arena as usize,
@@ -131,25 +168,9 @@ pub(crate) fn bind(epoch: u32, context: Option<(&'static Context, u64)>) {
     });
 }
 
-/// The arena of this thread.
-#[inline]
-pub(crate) fn arena() -> usize {
-    STATE.with(|state| match state.arena.get() {
-        UNASSIGNED => assign(state) as usize,
-        number => number as usize,
-    })
-}
-
-/// Takes `bytes` from the thread's allowance of untouched host memory. False: ask the system.
-#[inline(always)]
+/// As [`Me::spend_allowance`].
 pub(crate) fn spend_allowance(bytes: u64) -> bool {
-    STATE.with(|state| match state.allowance.get().checked_sub(bytes) {
-        Some(left) => {
-            state.allowance.set(left);
-            true
-        }
-        None => false,
-    })
+    STATE.with(|state| Me(NonNull::from(state)).spend_allowance(bytes))
 }
 
 /// Sets the allowance anew.
@@ -160,12 +181,6 @@ pub(crate) fn grant_allowance(bytes: u64) {
 /// Remembers that an allocation of `bytes` failed on this thread.
 pub(crate) fn note_failed(bytes: u64) {
     STATE.with(|state| state.failed.set(bytes));
-}
-
-/// Whether an allocation of this thread failed and none so large has succeeded since.
-#[inline(always)]
-pub(crate) fn has_failed() -> bool {
-    STATE.with(|state| state.failed.get() != 0)
 }
 
 /// True once when an allocation of at least the failed size succeeds: the shortage was cured.

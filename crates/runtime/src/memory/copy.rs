@@ -8,7 +8,7 @@ use super::guard;
 use super::locate::{self, Spot};
 use crate::error::{Error, Result};
 use crate::os;
-use crate::process::{Here, here};
+use crate::process::{Here, here_and_me};
 
 /// Copies `count` bytes at once and returns when they are there. The addresses decide the direction;
 /// `kind` must be one of 0 to 5 and is ignored otherwise. Waits for nothing that is queued.
@@ -29,9 +29,12 @@ pub unsafe fn memcpy(dst: u64, dest_max: u64, src: u64, count: u64, kind: i32) -
     if dst == src {
         return Ok(());
     }
-    let here = here()?;
-    let (to, from) = ends(&here, dst, src, count)?;
-    // SAFETY: `ends` checked device ranges; host ranges per contract.
+    let (here, me) = here_and_me()?;
+    let (to, from) = find_ends(&here, dst, src, count)?;
+    if to.device.is_some() {
+        guard::touch_by(me, to.at, count)?;
+    }
+    // SAFETY: `find_ends` checked device ranges; host ranges per contract.
     unsafe { os::copy::copy(to.at, from.at, count) };
     emit(|| Event::Copy {
         to: dst,
@@ -44,22 +47,32 @@ pub unsafe fn memcpy(dst: u64, dest_max: u64, src: u64, count: u64, kind: i32) -
 #[inline]
 fn check_arguments(dst: u64, dest_max: u64, src: u64, count: u64, kind: i32) -> Result<()> {
     if dst == 0 {
-        return Err(Error::null("dst"));
+        return Err(null("dst"));
     }
     if src == 0 {
-        return Err(Error::null("src"));
+        return Err(null("src"));
     }
     if !(abi::ACL_MEMCPY_HOST_TO_HOST..=abi::ACL_MEMCPY_HOST_TO_BUF_TO_DEVICE).contains(&kind) {
         return Err(bad_kind(kind));
     }
     if count > dest_max {
-        return Err(Error::rt_value(
-            "cnt",
-            count,
-            format!("a value in (0, {dest_max}] (destMax)"),
-        ));
+        return Err(too_many(count, dest_max));
     }
     Ok(())
+}
+
+#[cold]
+fn null(parameter: &'static str) -> Error {
+    Error::null(parameter)
+}
+
+#[cold]
+fn too_many(count: u64, dest_max: u64) -> Error {
+    Error::rt_value(
+        "cnt",
+        count,
+        format!("a value in (0, {dest_max}] (destMax)"),
+    )
 }
 
 #[cold]
@@ -69,15 +82,22 @@ fn bad_kind(kind: i32) -> Error {
 }
 
 /// Both ends of a copy, checked and ready to be touched.
-#[inline]
 pub(crate) fn ends(here: &Here, dst: u64, src: u64, count: u64) -> Result<(Spot, Spot)> {
+    let (to, from) = find_ends(here, dst, src, count)?;
+    if to.device.is_some() {
+        guard::touch(to.at, count)?;
+    }
+    Ok((to, from))
+}
+
+#[inline(always)]
+fn find_ends(here: &Here, dst: u64, src: u64, count: u64) -> Result<(Spot, Spot)> {
     let to = locate::range(here.runtime, "dst", dst, count)?;
     let from = locate::range(here.runtime, "src", src, count)?;
     if let (Some(a), Some(b)) = (from.device, to.device) {
-        here.runtime.check_peer_copy(a, b)?;
-    }
-    if to.device.is_some() {
-        guard::touch(to.at, count)?;
+        if a != b {
+            here.runtime.check_peer_copy(a, b)?;
+        }
     }
     Ok((to, from))
 }

@@ -6,7 +6,7 @@
 
 use crate::error::{Error, Fault, Result};
 use crate::os::{host, map};
-use crate::thread;
+use crate::thread::{self, Me};
 
 /// Bytes a thread may touch between two looks at the system.
 const ALLOWANCE: u64 = 256 << 20;
@@ -17,7 +17,19 @@ const RESERVE: u64 = 256 << 20;
 ///
 /// # Errors
 /// 207001 when the host has not so much memory left.
-#[inline]
+#[inline(always)]
+pub(crate) fn touch_by(me: Me, at: u64, bytes: u64) -> Result<()> {
+    if me.spend_allowance(bytes) {
+        Ok(())
+    } else {
+        ask(at, bytes)
+    }
+}
+
+/// As [`touch_by`], where the thread is not at hand.
+///
+/// # Errors
+/// As [`touch_by`].
 pub(crate) fn touch(at: u64, bytes: u64) -> Result<()> {
     if thread::spend_allowance(bytes) {
         Ok(())

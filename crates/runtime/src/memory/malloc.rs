@@ -8,9 +8,9 @@ use super::config::{self, APP_MODULE, Attribute, Wishes};
 use super::policy::{self, Pages};
 use super::store::{LARGEST_SMALL, Refusal, Request, Store, charge_of};
 use crate::error::{Error, Fault, OwnerShare, Result, Shortage};
-use crate::process::{Here, here};
+use crate::process::{Here, here_and_me};
 use crate::settings::Profile;
-use crate::thread;
+use crate::thread::{self, Me};
 
 type Rule = fn(&Profile, i32, u64, u64) -> Result<Pages>;
 
@@ -169,8 +169,8 @@ fn simple(call: &Call, out: Option<&mut u64>, size: u64, policy: i32) -> Result<
     };
     let worst = if call.padded { 64 } else { 32 };
     check_size(call, size, worst)?;
-    let here = here()?;
-    *out = place(call, &here, size, policy, APP_MODULE)?;
+    let (here, me) = here_and_me()?;
+    *out = place(call, &here, me, size, policy, APP_MODULE)?;
     Ok(())
 }
 
@@ -189,7 +189,7 @@ fn configured(
         Some(attributes) => config::for_device(attributes)?,
         None => Wishes::default(),
     };
-    let here = here()?;
+    let (here, me) = here_and_me()?;
     let current = here.device().index() as u32;
     if let Some(device) = device
         && device != current
@@ -200,7 +200,7 @@ fn configured(
             format!("the current device, {current}; leave the attribute out"),
         ));
     }
-    *out = place(call, &here, size, policy, module)?;
+    *out = place(call, &here, me, size, policy, module)?;
     Ok(())
 }
 
@@ -232,7 +232,14 @@ fn bad_size(call: &Call, size: u64, worst: u64) -> Error {
 
 /// A place for a block, and the block in it.
 #[inline(always)]
-fn place(call: &Call, here: &Here, size: u64, policy: i32, module: u8) -> Result<u64> {
+fn place(
+    call: &Call,
+    here: &Here,
+    me: Me,
+    size: u64,
+    policy: i32,
+    module: u8,
+) -> Result<u64> {
     let aligned = size.next_multiple_of(32);
     let padded = aligned + call.tail(here);
     // The usual case, for which no rule needs to be asked.
@@ -247,16 +254,23 @@ fn place(call: &Call, here: &Here, size: u64, policy: i32, module: u8) -> Result
         };
         let store = here.store()?;
         if let Some(address) = store.alloc_at_once(here.arena, &request) {
-            made(here, store, &request, address);
+            made(here, me, store, &request, address);
             return Ok(address);
         }
     }
-    place_by_rule(call, *here, size, policy, module)
+    place_by_rule(call, *here, me, size, policy, module)
 }
 
 /// Every case. Takes `here` by value, so that in the usual case it need not lie in memory.
 #[inline(never)]
-fn place_by_rule(call: &Call, here: Here, size: u64, policy: i32, module: u8) -> Result<u64> {
+fn place_by_rule(
+    call: &Call,
+    here: Here,
+    me: Me,
+    size: u64,
+    policy: i32,
+    module: u8,
+) -> Result<u64> {
     let aligned = size.next_multiple_of(32);
     let tail = call.tail(&here);
     let profile = here.runtime.settings.profile;
@@ -283,7 +297,7 @@ fn place_by_rule(call: &Call, here: Here, size: u64, policy: i32, module: u8) ->
     }
     match result {
         Ok(address) => {
-            made(&here, store, &request, address);
+            made(&here, me, store, &request, address);
             Ok(address)
         }
         Err(refusal) => Err(refused(&here, store, &request, &pages, &refusal)),
@@ -291,8 +305,8 @@ fn place_by_rule(call: &Call, here: Here, size: u64, policy: i32, module: u8) ->
 }
 
 #[inline(always)]
-fn made(here: &Here, store: &Store, request: &Request, address: u64) {
-    if thread::has_failed() && thread::recovered(request.requested) {
+fn made(here: &Here, me: Me, store: &Store, request: &Request, address: u64) {
+    if me.has_failed() && thread::recovered(request.requested) {
         store.count_recovery();
     }
     emit(|| Event::Alloc {

@@ -7,7 +7,7 @@ use super::guard;
 use super::locate::{self, Spot};
 use crate::error::{Error, Result};
 use crate::os;
-use crate::process::here;
+use crate::process::{here, here_and_me};
 
 /// aclrtMemset: sets `count` bytes to the low byte of `value` at once.
 ///
@@ -25,7 +25,7 @@ pub unsafe fn memset(address: u64, max: u64, value: i32, count: u64) -> Result<(
     if address == 0 {
         return Err(Error::null("devPtr"));
     }
-    let here = here()?;
+    let (here, me) = here_and_me()?;
     if count > max {
         return Err(Error::rt_value(
             "count",
@@ -35,7 +35,7 @@ pub unsafe fn memset(address: u64, max: u64, value: i32, count: u64) -> Result<(
     }
     let spot = locate::range(here.runtime, "devPtr", address, count)?;
     if spot.device.is_some() {
-        guard::touch(spot.at, count)?;
+        guard::touch_by(me, spot.at, count)?;
     }
     // SAFETY: a device range was checked; a host range per contract. Only the low byte counts.
     unsafe { os::copy::fill(spot.at, value as u8, count) };
