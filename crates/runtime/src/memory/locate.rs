@@ -3,7 +3,6 @@
 use cannery_heap::slab::Found;
 use cannery_observe::Family;
 
-use super::store::Store;
 use crate::error::{Error, Result, show_bytes};
 use crate::process::Runtime;
 
@@ -22,8 +21,7 @@ pub(crate) struct Spot {
 }
 
 /// A live block, wherever it is.
-pub(crate) struct Block<'a> {
-    pub(crate) store: &'a Store,
+pub(crate) struct Block {
     /// `None`: host memory.
     pub(crate) device: Option<usize>,
     /// First byte.
@@ -31,7 +29,7 @@ pub(crate) struct Block<'a> {
     pub(crate) found: Found,
 }
 
-impl Block<'_> {
+impl Block {
     pub(crate) fn family(&self) -> Family {
         Family::from_number(self.found.owner.family)
     }
@@ -39,11 +37,10 @@ impl Block<'_> {
 
 /// The live block that holds `address`.
 #[inline(always)]
-pub(crate) fn block(runtime: &Runtime, address: u64) -> Option<Block<'_>> {
+pub(crate) fn block(runtime: &Runtime, address: u64) -> Option<Block> {
     if let Some((index, store)) = runtime.memory_at(address) {
         let (start, found) = store.find(address)?;
         return Some(Block {
-            store,
             device: Some(index),
             start,
             found,
@@ -52,7 +49,6 @@ pub(crate) fn block(runtime: &Runtime, address: u64) -> Option<Block<'_>> {
     let store = runtime.host.get()?.store();
     let (start, found) = store.find(address)?;
     Some(Block {
-        store,
         device: None,
         start,
         found,
@@ -138,12 +134,12 @@ pub(crate) fn unknown_text(runtime: &Runtime, address: u64) -> String {
 
 /// Finds the block that begins at `address` exactly, for a release by `by`. Families are told
 /// apart by `accepts`; whatever does not fit is explained.
-pub(crate) fn exact<'a>(
-    runtime: &'a Runtime,
+pub(crate) fn exact(
+    runtime: &Runtime,
     param: &'static str,
     address: u64,
     accepts: impl Fn(Family) -> bool,
-) -> Result<Block<'a>> {
+) -> Result<Block> {
     let Some(block) = block(runtime, address) else {
         return Err(Error::address(
             param,

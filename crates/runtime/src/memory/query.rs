@@ -7,7 +7,7 @@ use cannery_observe::{Family, PageKind};
 use super::config::APP_MODULE;
 use super::locate;
 use crate::error::{Error, Fault, Result};
-use crate::process::{current, current_of, here};
+use crate::process::{Runtime, current, current_of, here};
 use crate::settings::MemoryKind;
 use crate::settings::profile::products_of;
 
@@ -233,12 +233,13 @@ pub fn check_type(
 ///
 /// # Errors
 /// 100000 for NULL.
+#[inline(always)]
 pub fn pointer_attributes(address: u64, out: Option<&mut abi::aclrtPtrAttributes>) -> Result<()> {
     if address == 0 {
-        return Err(Error::null("ptr"));
+        return Err(null("ptr"));
     }
     let Some(out) = out else {
-        return Err(Error::null("attributes"));
+        return Err(null("attributes"));
     };
     let runtime = current_of(const { products_of("aclrtPointerGetAttributes") })?;
     let (kind, id, page) = match locate::block(runtime, address) {
@@ -260,28 +261,26 @@ pub fn pointer_attributes(address: u64, out: Option<&mut abi::aclrtPtrAttributes
     Ok(())
 }
 
+#[cold]
+fn null(parameter: &'static str) -> Error {
+    Error::null(parameter)
+}
+
 /// aclrtMemGetAddressRange: first byte and owned bytes of the block that holds an address.
 ///
 /// # Errors
 /// 100000 for NULL; 107000 when both places are missing, and for an address in no live block.
+#[inline(always)]
 pub fn address_range(address: u64, base: Option<&mut u64>, size: Option<&mut usize>) -> Result<()> {
     if address == 0 {
-        return Err(Error::null("ptr"));
+        return Err(null("ptr"));
     }
     if base.is_none() && size.is_none() {
-        return Err(Fault::RtTogether {
-            params: "pbase and psize",
-            cause: "must not both be NULL; pass at least one".to_owned(),
-        }
-        .into());
+        return Err(nothing_asked());
     }
     let runtime = current_of(const { products_of("aclrtMemGetAddressRange") })?;
     let Some(block) = locate::block(runtime, address) else {
-        return Err(Error::address(
-            "ptr",
-            address,
-            locate::unknown_text(runtime, address),
-        ));
+        return Err(unknown(runtime, address));
     };
     if let Some(base) = base {
         *base = block.start;
@@ -290,4 +289,18 @@ pub fn address_range(address: u64, base: Option<&mut u64>, size: Option<&mut usi
         *size = block.found.size as usize;
     }
     Ok(())
+}
+
+#[cold]
+fn nothing_asked() -> Error {
+    Fault::RtTogether {
+        params: "pbase and psize",
+        cause: "must not both be NULL; pass at least one".to_owned(),
+    }
+    .into()
+}
+
+#[cold]
+fn unknown(runtime: &Runtime, address: u64) -> Error {
+    Error::address("ptr", address, locate::unknown_text(runtime, address))
 }

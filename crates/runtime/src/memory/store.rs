@@ -282,6 +282,29 @@ impl Store {
         };
         let (slices, align, charge) = run_shape(request.pages, request.size, request.room);
         let slices = u32::try_from(slices).map_err(|_| Refusal::Memory)?;
+        if align == 1 {
+            let mut guard = self.arena(number);
+            let arena = &mut *guard;
+            // The usual case: credit and a run of this length are at hand.
+            if arena.credit[pool] >= charge
+                && let Some(first) = arena.runs[pool].take(slices)
+            {
+                arena.credit[pool] -= charge;
+                return Ok(self.put_into(arena, pool, first, slices, charge, request));
+            }
+        }
+        self.alloc_new_run(number, request, pool, (slices, align, charge))
+    }
+
+    /// As [`alloc_run`](Self::alloc_run), without what is at hand.
+    #[inline(never)]
+    fn alloc_new_run(
+        &self,
+        number: usize,
+        request: &Request,
+        pool: usize,
+        (slices, align, charge): (u32, u64, u64),
+    ) -> Result<u64, Refusal> {
         let mut arena = match request.pages {
             PageKind::Giant => {
                 self.pay_giant(charge)?;
@@ -305,6 +328,20 @@ impl Store {
                 return Err(refusal);
             }
         };
+        Ok(self.put_into(&mut arena, pool, first, slices, charge, request))
+    }
+
+    /// Makes a run of slices the block of a request that is paid.
+    #[inline(always)]
+    fn put_into(
+        &self,
+        arena: &mut Arena,
+        pool: usize,
+        first: u32,
+        slices: u32,
+        charge: u64,
+        request: &Request,
+    ) -> u64 {
         let owner = Owner {
             family: request.family as u8,
             module: request.module,
@@ -318,7 +355,7 @@ impl Store {
             owner,
         };
         arena.ledger.allocated(owner.family, owner.module, charge);
-        Ok(match pool {
+        match pool {
             NORMAL => {
                 arena.bins.add_large(&self.normal.table, &info);
                 self.normal.base + (u64::from(first) << NORMAL_SHIFT)
@@ -327,7 +364,7 @@ impl Store {
                 arena.bins.add_large(&self.huge.table, &info);
                 self.huge.base + (u64::from(first) << HUGE_SHIFT)
             }
-        })
+        }
     }
 
     /// Locks the arena and takes `charge` from its credit.
@@ -541,11 +578,17 @@ impl Store {
     }
 
     /// Keeps a freed run for reuse, or gives it to the store.
+    #[inline]
     fn keep_run(&self, runs: &mut RunCache, pool: usize, first: u32, slices: u32) {
         if !runs.put(first, slices) {
-            self.back_activity.fetch_add(1, Ordering::Relaxed);
-            lock(&self.back)[pool].free(self.note(pool, first));
+            self.give_back(pool, first);
         }
+    }
+
+    #[inline(never)]
+    fn give_back(&self, pool: usize, first: u32) {
+        self.back_activity.fetch_add(1, Ordering::Relaxed);
+        lock(&self.back)[pool].free(self.note(pool, first));
     }
 
     /// An arena gets the bytes of a block that was released to it, and has something idle now. It
