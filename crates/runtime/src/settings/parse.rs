@@ -264,9 +264,7 @@ impl Reader {
         })?;
         let giant = self.get(GIANT, (0, "0"), |text| {
             let bytes = size(text)?;
-            let huge = huge
-                .or(capacity.map(|total| default_huge(total)))
-                .unwrap_or(0);
+            let huge = huge.or(capacity.map(default_huge)).unwrap_or(0);
             if bytes > 0 && !profile.giant_pages {
                 return Err(format!("profile {} has no 1 GiB pages", profile.name));
             }
@@ -337,7 +335,7 @@ impl Reader {
 
 /// Three quarters of a device, in whole 2 MiB pages.
 pub(crate) fn default_huge(capacity: u64) -> u64 {
-    capacity / 4 * 3 & !((2 << 20) - 1)
+    (capacity / 4 * 3) & !((2 << 20) - 1)
 }
 
 fn size(text: &str) -> Result<u64, String> {

@@ -6,7 +6,7 @@
 //! * **task**: one piece of queued work. It is *done*, or *blocked* on something that another stream,
 //!   a host thread or time will bring.
 //! * **runner**: whoever executes the tasks of a stream at a moment: a worker, or a thread that waits
-//!   for the stream and lends a hand. One at a time; the token is [`Stream::running`].
+//!   for the stream and lends a hand. One at a time; the token is `running`.
 //! * **record**: what one aclrtRecordEvent captured; an event points to its newest one.
 //! * **schedule**: when runners run: at once in the background (fifo), inside submit (eager), only
 //!   when somebody waits (lazy), one task at a time in a seeded order (random).
