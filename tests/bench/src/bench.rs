@@ -1,5 +1,8 @@
 //! One run: chapter by chapter.
 
+use std::fmt::Display;
+use std::path::Path;
+
 use crate::api::{self, Api};
 use crate::clock::Clock;
 use crate::machine::Machine;
@@ -46,15 +49,10 @@ pub(crate) fn run(options: &Options) -> Result<(), String> {
     } else {
         Effort::FULL
     };
-    let style = if options.markdown {
-        report::Style::Markdown
-    } else {
-        report::Style::Text
-    };
     let api = Api::open(&api::library())?;
     api.start()?;
     let clock = Clock::calibrate();
-    let mut report = Report::new(style, Machine::look(), effort, options.quick);
+    let mut report = Report::new(options, Machine::look(), effort);
     report.begin();
     let chapters: &[rows::Chapter] = if options.instructions {
         &rows::COUNTED
@@ -73,9 +71,26 @@ pub(crate) fn run(options: &Options) -> Result<(), String> {
         (chapter.run)(&mut bench);
     }
     report.end();
-    match &options.json {
-        Some(path) => std::fs::write(path, report.json())
-            .map_err(|error| format!("cannot write {}: {error}", path.display())),
-        None => Ok(()),
+    if options.markdown {
+        print!("{}", report.markdown());
     }
+    if let Some(path) = &options.into {
+        let name = if options.instructions {
+            "instructions"
+        } else {
+            "times"
+        };
+        let old = std::fs::read_to_string(path).map_err(|error| at(path, error))?;
+        let new =
+            report::with_tables(&old, name, &report.markdown()).map_err(|text| at(path, text))?;
+        std::fs::write(path, new).map_err(|error| at(path, error))?;
+    }
+    if let Some(path) = &options.json {
+        std::fs::write(path, report.json()).map_err(|error| at(path, error))?;
+    }
+    Ok(())
+}
+
+fn at(path: &Path, what: impl Display) -> String {
+    format!("{}: {what}", path.display())
 }

@@ -115,9 +115,8 @@ fn rows(bench: &mut Bench<'_>, size: usize, names: [String; 3]) {
             64 => row.above_at_most("memcpy", 30.0).note(NOTE),
             LARGE => {
                 let speed = size as f64 / row.value();
-                row.speed_at_least("memcpy", 0.95).note(format!(
-                    "64 MiB: Cannery copied the last of them at {speed:.1} GB/s."
-                ))
+                let note = format!("{}: {speed:.1} GB/s.", row.name);
+                row.speed_at_least("memcpy", 0.95).note(note)
             }
             _ => row,
         });
