@@ -186,6 +186,11 @@ fn a_stale_entry_finds_nothing_through_a_neighbour() {
         }
         for offset in (4 * SLICE..32 * SLICE).step_by(64) {
             assert_eq!(table.find(offset), None, "{units} units, at {offset:#x}");
+            assert_eq!(
+                table.find_start(offset),
+                None,
+                "{units} units, at {offset:#x}"
+            );
         }
         for start in starts {
             let Some(Place::Small { span, index, .. }) = table.find(start).map(|f| f.place) else {
@@ -286,6 +291,9 @@ fn readers_find_live_blocks_while_owners_churn() {
                             assert_eq!((found.start, found.size), (block.start, block.size));
                             assert_eq!(found.owner, block.owner);
                         }
+                        let (place, family) = table.find_start(block.start).expect("lives");
+                        assert_eq!(family, block.owner.family);
+                        assert_eq!(table.find(block.start).map(|f| f.place), Some(place));
                         looks.fetch_add(1, Ordering::Relaxed);
                     }
                     drop(place);

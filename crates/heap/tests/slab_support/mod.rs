@@ -406,6 +406,13 @@ impl<'a> Pair<'a> {
     }
 
     fn look(&self, offset: u64) {
+        let begins = self.blocks.get(&offset);
+        assert_eq!(
+            self.table.find_start(offset),
+            begins.map(|block| (block.place, block.owner.family)),
+            "beginning at {offset:#x}, slice {}",
+            offset >> SHIFT
+        );
         assert_eq!(
             self.table.find(offset),
             self.expected(offset),
@@ -441,6 +448,7 @@ impl<'a> Pair<'a> {
         }
         for offset in [u64::MAX, u64::MAX - 65535, 1 << 47, 1 << 32] {
             assert_eq!(self.table.find(offset), None);
+            assert_eq!(self.table.find_start(offset), None);
         }
         for (&first, span) in &self.spans {
             assert!(self.table.is_small_span(first), "{span:?}");
