@@ -4,7 +4,7 @@ use cannery_abi as abi;
 use cannery_runtime::error::Error;
 use cannery_runtime::stream::event;
 
-use crate::face::{address_place, faces, put};
+use crate::face::{address_place, faces, place, put};
 
 fn create(
     place: *mut abi::aclrtEvent,
@@ -100,4 +100,29 @@ faces! {
     };
     /// aclrtGetEventAvailNum
     fn aclrtGetEventAvailNum(eventCount: *mut u32) => put(eventCount, "eventCount", event::available);
+    /// aclrtIpcGetEventHandle
+    fn aclrtIpcGetEventHandle(event: abi::aclrtEvent, handle: *mut abi::aclrtIpcEventHandle) => {
+        if event.is_null() {
+            return Err(Error::null("event"));
+        }
+        let Some(place) = place(handle) else { return Err(Error::null("handle")) };
+        let name = event::ipc_handle(event as u64)?;
+        place.reserved = [0; 64];
+        for (to, from) in place.reserved.iter_mut().zip(name.bytes().take(63)) {
+            *to = from as core::ffi::c_char;
+        }
+        Ok(())
+    };
+    /// aclrtIpcOpenEventHandle
+    fn aclrtIpcOpenEventHandle(handle: abi::aclrtIpcEventHandle, event: *mut abi::aclrtEvent) => {
+        let Some(place) = address_place(event) else { return Err(Error::null("event")) };
+        let bytes: Vec<u8> = handle
+            .reserved
+            .iter()
+            .take_while(|byte| **byte != 0)
+            .map(|byte| *byte as u8)
+            .collect();
+        *place = event::ipc_open(&String::from_utf8_lossy(&bytes))?;
+        Ok(())
+    };
 }

@@ -121,7 +121,7 @@ const LATER: [(&str, &str); 8] = [
 ];
 
 /// Names that belong to the tools around the library.
-const FOREIGN: [&str; 2] = ["CANNERY_PREFIX", "CANNERY_LANG"];
+const FOREIGN: [&str; 3] = ["CANNERY_PREFIX", "CANNERY_LANG", "CANNERY_HOME"];
 
 const TIB: u64 = 1 << 40;
 

@@ -27,6 +27,7 @@ pub mod manage;
 pub mod notify;
 pub(crate) mod random;
 pub mod report;
+pub(crate) mod shared;
 pub(crate) mod task;
 pub mod value;
 pub mod wait;

@@ -10,8 +10,9 @@ use cannery_abi as abi;
 
 use super::count_notify::{Condition, Count};
 use super::event::{Event, Record};
-use super::notify::{self, Flag};
+use super::notify::{self, Flag, Wait};
 use super::report::Report;
+use super::shared::Shared;
 use super::{Stream, value};
 use crate::os;
 
@@ -53,6 +54,12 @@ pub(crate) enum Task {
     Record(Arc<Record>),
     Wait {
         record: Arc<Record>,
+        until: Option<Instant>,
+    },
+    /// For a record of an event that other processes share.
+    WaitShared {
+        shared: Arc<Shared>,
+        number: u64,
         until: Option<Instant>,
     },
     ResetEvent(&'static Event),
@@ -163,6 +170,7 @@ impl Task {
             Task::Report(_) => "callback",
             Task::Record(_) => "record",
             Task::Wait { .. } => "wait",
+            Task::WaitShared { .. } => "wait",
             Task::ResetEvent(_) => "reset event",
             Task::NotifyRecord(_) => "notify",
             Task::NotifyWait { .. } => "wait for notify",
@@ -220,11 +228,40 @@ impl Task {
             }
             Task::ResetEvent(event) => event.reset_now(),
             Task::NotifyRecord(flag) => flag.raise(),
-            Task::NotifyWait { flag, until } => {
-                if notify::take_or_wait(&flag, stream) {
+            Task::NotifyWait { flag, until } => match notify::take_or_wait(&flag, stream) {
+                Wait::Over => return Outcome::Done,
+                Wait::Orphaned => {
+                    stream.fail(abi::ACL_ERROR_RT_DRV_INTERNAL_ERROR);
                     return Outcome::Done;
                 }
-                return wait_or_expire(stream, until, Task::NotifyWait { flag, until });
+                Wait::Poll => {
+                    return poll_or_expire(stream, until, Task::NotifyWait { flag, until });
+                }
+                Wait::Registered => {
+                    return wait_or_expire(stream, until, Task::NotifyWait { flag, until });
+                }
+            },
+            Task::WaitShared {
+                shared,
+                number,
+                until,
+            } => {
+                if shared.reached(number) {
+                    return Outcome::Done;
+                }
+                if !shared.other_side_lives() && !shared.reached(number) {
+                    stream.fail(abi::ACL_ERROR_RT_DRV_INTERNAL_ERROR);
+                    return Outcome::Done;
+                }
+                return poll_or_expire(
+                    stream,
+                    until,
+                    Task::WaitShared {
+                        shared,
+                        number,
+                        until,
+                    },
+                );
             }
             Task::Count { count, mode, value } => count.record(mode, value),
             Task::CountWait {
@@ -277,5 +314,13 @@ fn wait_or_expire(stream: &Stream, until: Option<Instant>, task: Task) -> Outcom
             stream.fail(abi::ACL_ERROR_RT_TASK_TIMEOUT);
             Outcome::Done
         }
+    }
+}
+
+/// As [`wait_or_expire`] where nobody can bring the stream on.
+fn poll_or_expire(stream: &Stream, until: Option<Instant>, task: Task) -> Outcome {
+    match wait_or_expire(stream, until, task) {
+        Outcome::Blocked(task) => Outcome::LookAgain(task),
+        other => other,
     }
 }
