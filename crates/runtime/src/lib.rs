@@ -39,6 +39,7 @@ mod limits;
 mod log;
 mod manage;
 pub mod memory;
+mod named_callbacks;
 mod os;
 mod patient;
 mod peer;

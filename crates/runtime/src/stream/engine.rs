@@ -6,6 +6,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::task::{Outcome, Task};
+use super::timing;
 use super::{BLOCKED, IDLE, QUEUED, Stream};
 use crate::os::{self, futex};
 
@@ -227,10 +228,16 @@ fn run_tasks(stream: &'static Stream, helper: bool, most: u32) {
         crate::log::trace_task(stream.id.load(Ordering::Relaxed), task.name());
         // Before the task can register with what it waits for: whoever brings it on sees it.
         stream.state.store(BLOCKED, Ordering::SeqCst);
+        let cost = timing::cost(&task).map(|cost| (Instant::now(), cost));
+        // Time that passes outside of the runtime: another worker takes over meanwhile.
+        let outside = outside || (!helper && cost.is_some());
         if outside {
             leave_for_host_function();
         }
         let outcome = task.run(stream);
+        if let Some((began, cost)) = cost {
+            timing::stretch(began, cost);
+        }
         stream.moving.store(false, Ordering::Release);
         if outside {
             return_from_host_function();

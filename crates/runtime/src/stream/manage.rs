@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use cannery_abi as abi;
 
 use super::event::bad_handle;
-use super::{Home, IDLE, STREAMS, Stream, engine};
+use super::{Home, IDLE, STREAMS, Stream, engine, state_callback};
 use crate::context::Context;
 use crate::error::{Error, Fault, Result};
 use crate::process::{Here, here};
@@ -84,11 +84,18 @@ pub(crate) fn default_stream(here: &Here) -> Result<(u64, &'static Stream)> {
     if let Some(stream) = STREAMS.find(known) {
         return Ok((known, stream));
     }
-    here.context.make_default_stream(|| {
+    let mut new = None;
+    let found = here.context.make_default_stream(|| {
         let handle = make(here, 0, 0, true)?;
         let stream = find("stream", handle)?;
+        new = Some(handle);
         Ok((handle, stream))
-    })
+    });
+    // Outside of the lock that the making holds: the functions may use the stream.
+    if let Some(handle) = new {
+        state_callback::made(handle);
+    }
+    found
 }
 
 fn make(here: &Here, priority: u32, flags: u32, is_default: bool) -> Result<u64> {
@@ -154,7 +161,9 @@ pub fn create(priority: u32, flags: u32) -> Result<u64> {
             "ACL_STREAM_DEVICE_USE_ONLY (0x20) must stand alone",
         ));
     }
-    make(&here()?, priority, flags, false)
+    let handle = make(&here()?, priority, flags, false)?;
+    state_callback::made(handle);
+    Ok(handle)
 }
 
 /// aclrtDestroyStream waits for its tasks; `force` (aclrtDestroyStreamForce) drops them.
@@ -176,6 +185,7 @@ pub fn destroy(handle: u64, force: bool) -> Result<()> {
             "a default stream goes with its context; it cannot be destroyed",
         ));
     }
+    state_callback::ending(handle);
     if !force {
         engine::wait_for(stream, stream.submitted(), None);
     }
@@ -203,6 +213,7 @@ pub(crate) fn end_of_context(context: &'static Context, wait: bool) {
             .context
             .is_some_and(|other| std::ptr::eq(other, context))
         {
+            state_callback::ending(handle);
             if wait {
                 engine::wait_for(stream, stream.submitted(), None);
             }

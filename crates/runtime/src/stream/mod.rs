@@ -28,7 +28,9 @@ pub mod notify;
 pub(crate) mod random;
 pub mod report;
 pub(crate) mod shared;
+pub mod state_callback;
 pub(crate) mod task;
+pub(crate) mod timing;
 pub mod value;
 pub mod wait;
 
