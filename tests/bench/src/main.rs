@@ -30,9 +30,11 @@
 
 mod api;
 mod bench;
+mod buffer;
 mod clock;
 mod machine;
 mod options;
+mod ping_pong;
 mod replacement;
 mod report;
 mod rounds;
