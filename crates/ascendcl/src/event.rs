@@ -2,7 +2,7 @@
 
 use cannery_abi as abi;
 use cannery_runtime::error::Error;
-use cannery_runtime::stream::event;
+use cannery_runtime::stream::{event, timeouts};
 
 use crate::face::{address_place, faces, place, put};
 
@@ -35,9 +35,11 @@ faces! {
     /// aclrtRecordEventWithFlag
     fn aclrtRecordEventWithFlag(event: abi::aclrtEvent, stream: abi::aclrtStream, flag: u32)
         => event::record(event as u64, stream as u64, Some(flag));
+    /// aclrtSetOpWaitTimeout
+    fn aclrtSetOpWaitTimeout(timeout: u32) => timeouts::set_wait(timeout);
     /// aclrtStreamWaitEvent
     fn aclrtStreamWaitEvent(stream: abi::aclrtStream, event: abi::aclrtEvent)
-        => event::stream_wait(stream as u64, event as u64, 0, None);
+        => timeouts::stream_wait_event(stream as u64, event as u64);
     /// aclrtStreamWaitEventWithTimeout
     fn aclrtStreamWaitEventWithTimeout(
         stream: abi::aclrtStream,

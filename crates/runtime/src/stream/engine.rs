@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU8, AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use super::last_task;
 use super::task::{Outcome, Task};
 use super::timing;
 use super::{BLOCKED, IDLE, QUEUED, Stream};
@@ -125,6 +126,7 @@ pub(crate) fn submit(stream: &'static Stream, task: Task) {
         queue.push_back(task);
         let number = stream.submitted.load(Ordering::Relaxed) + 1;
         stream.submitted.store(number, Ordering::Release);
+        last_task::note(stream, number);
     }
     if stream.state.load(Ordering::SeqCst) == IDLE
         && stream
@@ -202,6 +204,14 @@ fn run_tasks(stream: &'static Stream, helper: bool, most: u32) {
     if stream.running.swap(true, Ordering::SeqCst) {
         return;
     }
+    if stream.state.load(Ordering::SeqCst) == IDLE {
+        // A leftover of the run queue: another runner was faster.
+        stream.running.store(false, Ordering::SeqCst);
+        if stream.state.load(Ordering::SeqCst) == QUEUED {
+            enqueue(stream);
+        }
+        return;
+    }
     let mut left = most;
     let rest = loop {
         if stream.state.load(Ordering::SeqCst) == BLOCKED {
@@ -228,6 +238,13 @@ fn run_tasks(stream: &'static Stream, helper: bool, most: u32) {
         crate::log::trace_task(stream.id.load(Ordering::Relaxed), task.name());
         // Before the task can register with what it waits for: whoever brings it on sees it.
         stream.state.store(BLOCKED, Ordering::SeqCst);
+        if stream.has_stopped() {
+            task.drop_unrun();
+            stream.moving.store(false, Ordering::Release);
+            stream.state.store(QUEUED, Ordering::SeqCst);
+            finish(stream, 1);
+            continue;
+        }
         let cost = timing::cost(&task).map(|cost| (Instant::now(), cost));
         // Time that passes outside of the runtime: another worker takes over meanwhile.
         let outside = outside || (!helper && cost.is_some());
@@ -273,14 +290,21 @@ fn run_tasks(stream: &'static Stream, helper: bool, most: u32) {
     // While the token was held, others may have found the stream taken and gone away.
     match rest {
         Rest::Empty => {
-            if !stream.queue.lock().is_empty()
-                && stream
-                    .state
-                    .compare_exchange(IDLE, QUEUED, Ordering::SeqCst, Ordering::SeqCst)
-                    .is_ok()
-            {
-                ACTIVE.fetch_add(1, Ordering::SeqCst);
-                enqueue(stream);
+            if !stream.queue.lock().is_empty() {
+                match stream.state.compare_exchange(
+                    IDLE,
+                    QUEUED,
+                    Ordering::SeqCst,
+                    Ordering::SeqCst,
+                ) {
+                    Ok(_) => {
+                        ACTIVE.fetch_add(1, Ordering::SeqCst);
+                        enqueue(stream);
+                    }
+                    // Whoever submitted it queued the stream, but found the token taken.
+                    Err(QUEUED) => enqueue(stream),
+                    Err(_) => {}
+                }
             }
         }
         Rest::More => enqueue(stream),
@@ -493,13 +517,7 @@ pub(crate) fn sleep_until(
 pub(crate) fn drop_tasks(stream: &'static Stream) {
     let dropped = std::mem::take(&mut *stream.queue.lock());
     let count = dropped.len() as u64;
-    for task in dropped {
-        match task {
-            Task::Record(record) => record.fire(),
-            Task::Report(report) => report.withdraw(),
-            _ => {}
-        }
-    }
+    dropped.into_iter().for_each(Task::drop_unrun);
     if count > 0 {
         finish(stream, count);
     }
@@ -516,6 +534,7 @@ pub(crate) fn drop_tasks(stream: &'static Stream) {
 
 /// In a forked child: workers stayed with the parent.
 pub(crate) fn forget() {
+    super::timeouts::forget();
     if let Some(mut state) = crate::patient::lock(&ENGINE.state) {
         state.ready.clear();
         state.pollers.clear();

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use cannery_abi as abi;
 
 use super::event::bad_handle;
-use super::{Home, IDLE, STREAMS, Stream, engine, state_callback};
+use super::{Home, IDLE, STREAMS, Stream, engine, failure, state_callback};
 use crate::context::Context;
 use crate::error::{Error, Fault, Result};
 use crate::process::{Here, here};
@@ -36,9 +36,17 @@ pub(crate) fn or_default(handle: u64) -> Result<&'static Stream> {
     }
 }
 
-/// The stream that a queuing call names: alive, and of the current context.
+/// The stream that a queuing call names: alive, of the current context, and not stopped by a failure.
 #[inline]
 pub(crate) fn stream_of_call(param: &'static str, handle: u64) -> Result<(Here, &'static Stream)> {
+    let found = own_stream(param, handle)?;
+    failure::check(found.1)?;
+    Ok(found)
+}
+
+/// As [`stream_of_call`], for calls that queue nothing.
+#[inline]
+pub(super) fn own_stream(param: &'static str, handle: u64) -> Result<(Here, &'static Stream)> {
     if handle == 0 {
         let here = here()?;
         return Ok((here, default_stream(&here)?.1));
@@ -125,7 +133,10 @@ fn make(here: &Here, priority: u32, flags: u32, is_default: bool) -> Result<u64>
         for plain in [&stream.overflow, &stream.tag, &stream.cache_info] {
             plain.store(0, Ordering::Relaxed);
         }
-        stream.failure_mode.store(0, Ordering::Relaxed);
+        stream
+            .failure_mode
+            .store(failure::NEVER_SET, Ordering::Relaxed);
+        stream.halted.store(0, Ordering::Relaxed);
         stream.subscriber.store(0, Ordering::Relaxed);
         stream.callback_kind.store(0, Ordering::Relaxed);
         stream.set_home(Home {
@@ -232,7 +243,7 @@ pub fn abort(handle: u64) -> Result<()> {
     if handle == 0 {
         return Err(Fault::RtNull { param: "stm" }.into());
     }
-    let (_, stream) = stream_of_call("stm", handle)?;
+    let (_, stream) = own_stream("stm", handle)?;
     engine::drop_tasks(stream);
     Ok(())
 }
@@ -289,26 +300,6 @@ pub fn id(handle: u64) -> Result<i32> {
     Ok(or_default(handle)?.id.load(Ordering::Relaxed).cast_signed())
 }
 
-/// aclrtSetStreamFailureMode: 0 goes on after a failed task, 1 stops.
-///
-/// # Errors
-/// 107000 for other modes and for default streams; 107017; 107002.
-pub fn set_failure_mode(handle: u64, mode: u64) -> Result<()> {
-    if mode > 1 {
-        return Err(Error::rt_value("mode", mode, "0 (go on) or 1 (stop)"));
-    }
-    let stream = or_default(handle)?;
-    if stream.home().is_default {
-        return Err(Error::rt_param(
-            abi::ACL_ERROR_RT_PARAM_INVALID,
-            "stream",
-            "the failure mode of a default stream cannot be set",
-        ));
-    }
-    stream.failure_mode.store(mode, Ordering::Relaxed);
-    Ok(())
-}
-
 /// aclrtSetStreamOverflowSwitch.
 ///
 /// # Errors
@@ -332,11 +323,11 @@ pub fn overflow(handle: u64) -> Result<u32> {
 /// aclrtSetStreamAttribute, with the value as a number.
 ///
 /// # Errors
-/// 107000 for unknown attributes and values; 107017; 107002.
+/// 107000 for unknown attributes and values, and as [`failure::set`]; 107017; 107002.
 pub fn set_attribute(handle: u64, attribute: i32, value: u64) -> Result<()> {
     let word = value as u32;
     match attribute {
-        abi::ACL_STREAM_ATTR_FAILURE_MODE => return set_failure_mode(handle, value),
+        abi::ACL_STREAM_ATTR_FAILURE_MODE => return failure::set(handle, value),
         abi::ACL_STREAM_ATTR_FLOAT_OVERFLOW_CHECK if word <= 1 => {
             or_default(handle)?.overflow.store(word, Ordering::Relaxed);
         }
@@ -371,7 +362,7 @@ pub fn attribute(handle: u64, attribute: i32) -> Result<u64> {
     let stream = or_default(handle)?;
     let word = |place: &AtomicU32| u64::from(place.load(Ordering::Relaxed));
     match attribute {
-        abi::ACL_STREAM_ATTR_FAILURE_MODE => Ok(stream.failure_mode.load(Ordering::Relaxed)),
+        abi::ACL_STREAM_ATTR_FAILURE_MODE => Ok(failure::mode(stream)),
         abi::ACL_STREAM_ATTR_FLOAT_OVERFLOW_CHECK => Ok(word(&stream.overflow)),
         abi::ACL_STREAM_ATTR_USER_CUSTOM_TAG => Ok(word(&stream.tag)),
         abi::ACL_STREAM_ATTR_CACHE_OP_INFO => Ok(word(&stream.cache_info)),

@@ -22,7 +22,9 @@
 pub mod count_notify;
 pub(crate) mod engine;
 pub mod event;
+pub mod failure;
 pub mod host_function;
+pub mod last_task;
 pub mod manage;
 pub mod notify;
 pub(crate) mod random;
@@ -30,6 +32,7 @@ pub mod report;
 pub(crate) mod shared;
 pub mod state_callback;
 pub(crate) mod task;
+pub mod timeouts;
 pub(crate) mod timing;
 pub mod value;
 pub mod wait;
@@ -70,10 +73,14 @@ pub(crate) struct Stream {
     error: AtomicI32,
     /// Where it belongs.
     home: QuickLock<Home>,
+    /// As in `home`, for a look without its lock.
+    is_default: AtomicBool,
     pub(crate) flags: AtomicU32,
     pub(crate) priority: AtomicU32,
     pub(crate) id: AtomicU32,
-    pub(crate) failure_mode: AtomicU64,
+    failure_mode: AtomicU8,
+    /// Why it takes no tasks any more; 0: it does. See `failure`.
+    halted: AtomicI32,
     pub(crate) overflow: AtomicU32,
     pub(crate) tag: AtomicU32,
     pub(crate) cache_info: AtomicU32,
@@ -98,6 +105,7 @@ impl Stream {
 
     pub(crate) fn set_home(&self, home: Home) {
         *self.home.lock() = home;
+        self.is_default.store(home.is_default, Ordering::Relaxed);
     }
 
     /// Tasks submitted so far.
@@ -123,11 +131,18 @@ impl Stream {
         self.home().context.map(Context::device_index)
     }
 
-    /// Remembers the first error.
+    /// A task failed: remembers the first error, and may stop the stream.
     pub(crate) fn fail(&self, code: i32) {
         let _ = self
             .error
             .compare_exchange(0, code, Ordering::AcqRel, Ordering::Relaxed);
+        failure::after(self, code);
+    }
+
+    /// Whether a failure stopped it: its tasks are dropped, not run.
+    #[inline]
+    pub(crate) fn has_stopped(&self) -> bool {
+        self.halted.load(Ordering::SeqCst) != 0
     }
 
     /// The first error since it was last taken; 0 when all is well.

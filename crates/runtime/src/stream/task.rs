@@ -181,6 +181,15 @@ impl Task {
         }
     }
 
+    /// It will not be run: what others wait for is released.
+    pub(crate) fn drop_unrun(self) {
+        match self {
+            Task::Record(record) => record.fire(),
+            Task::Report(report) => report.withdraw(),
+            _ => {}
+        }
+    }
+
     /// Does the task for `stream`.
     pub(crate) fn run(self, stream: &'static Stream) -> Outcome {
         match self {
