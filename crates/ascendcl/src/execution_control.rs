@@ -1,8 +1,12 @@
 //! Chapter: execution control.
 
+use core::ffi::c_void;
+
+use cannery_abi as abi;
+use cannery_runtime::memory::random_numbers;
 use cannery_runtime::stream::{last_task, timeouts};
 
-use crate::face::{faces, put};
+use crate::face::{array, faces, put};
 
 faces! {
     /// aclrtSetOpExecuteTimeOut
@@ -20,4 +24,14 @@ faces! {
         => put(interval, "interval", timeouts::operator_interval);
     /// aclrtGetThreadLastTaskId
     fn aclrtGetThreadLastTaskId(taskId: *mut u32) => put(taskId, "taskId", last_task::id);
+    /// aclrtRandomNumAsync
+    fn aclrtRandomNumAsync(
+        taskInfo: *const abi::aclrtRandomNumTaskInfo,
+        stream: abi::aclrtStream,
+        reserve: *mut c_void,
+    ) => random_numbers::generate(
+        array(taskInfo, 1).and_then(<[_]>::first),
+        stream as u64,
+        reserve as u64,
+    );
 }

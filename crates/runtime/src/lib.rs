@@ -43,6 +43,7 @@ mod named_callbacks;
 mod os;
 mod patient;
 mod peer;
+mod philox;
 mod process;
 mod properties;
 mod registry;
