@@ -213,9 +213,7 @@ impl Store {
         let heaps = fresh_heaps(&regions);
         Store {
             regions,
-            arenas: (0..ARENAS as u32)
-                .map(|n| QuickLock::new(Arena::new(n)))
-                .collect(),
+            arenas: fresh_arenas(),
             active: AtomicU32::new(0),
             back: Mutex::new(heaps),
             back_activity: AtomicU64::new(0),
@@ -280,7 +278,11 @@ impl Store {
         if request.pages == PageKind::Normal
             && request.room <= u64::from(slab::MAX_SMALL_UNITS) * slab::UNIT
         {
-            self.alloc_small(number, request)
+            match self.alloc_small(number, request) {
+                // A span locks more than one block needs; a run of its own may fit the limit.
+                Err(Refusal::Pinning(_)) => self.alloc_run(number, request),
+                other => other,
+            }
         } else {
             self.alloc_run(number, request)
         }
@@ -795,6 +797,16 @@ impl Central {
         self.free[NORMAL] -= self.foreign;
         self.giant_free = self.giant_total;
     }
+}
+
+/// One after the other, and not inlined: an arena is large, and callers may have small stacks.
+#[inline(never)]
+fn fresh_arenas() -> Box<[QuickLock<Arena>]> {
+    let mut arenas = Vec::with_capacity(ARENAS);
+    for number in 0..ARENAS as u32 {
+        arenas.push(QuickLock::new(Arena::new(number)));
+    }
+    arenas.into_boxed_slice()
 }
 
 fn fresh_heaps(regions: &[Region; 2]) -> [RangeHeap; 2] {

@@ -39,7 +39,7 @@ impl std::fmt::Display for Schedule {
 const LOOK: Duration = Duration::from_micros(100);
 /// A worker without work ends after so long.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// Turns of the loop before a worker sleeps.
+/// Turns of the loop before somebody without work sleeps.
 const SPINS: u32 = 2_000;
 /// Most workers, those in host functions included.
 const MOST_WORKERS: usize = 512;
@@ -63,6 +63,8 @@ struct State {
     idle: usize,
     /// Workers inside a host function.
     busy_outside: usize,
+    /// A worker without work that has not gone to sleep yet; one at a time.
+    spinner: bool,
 }
 
 static ENGINE: Engine = Engine {
@@ -74,6 +76,7 @@ static ENGINE: Engine = Engine {
         workers: 0,
         idle: 0,
         busy_outside: 0,
+        spinner: false,
     }),
     bell: Condvar::new(),
     waiting: AtomicUsize::new(0),
@@ -144,7 +147,13 @@ pub(crate) fn submit(stream: &'static Stream, task: Task) {
 }
 
 /// Puts a stream with work where runners find it.
+///
+/// A stream is listed once: whoever finds it taken by another runner leaves, and the runner lists it
+/// again when it gives the token back.
 pub(crate) fn enqueue(stream: &'static Stream) {
+    if stream.listed.swap(true, Ordering::SeqCst) {
+        return;
+    }
     let mut state = state();
     if matches!(mode(), LAZY | RANDOM) {
         state.held.push(stream);
@@ -161,6 +170,10 @@ fn make_ready(state: &mut State, stream: &'static Stream) {
 }
 
 fn call_worker(state: &mut State) {
+    if state.spinner {
+        // It is looking already, and calls the next one when it finds more than it takes.
+        return;
+    }
     if state.idle > 0 {
         ENGINE.bell.notify_one();
         return;
@@ -272,46 +285,32 @@ fn run_tasks(stream: &'static Stream, helper: bool, most: u32) {
                 stream.queue.lock().push_front(task);
                 let mut state = state();
                 state.pollers.push(stream);
-                // Somebody has to look: a worker, unless threads that wait do.
-                if state.idle == 0 {
-                    call_worker(&mut state);
-                } else {
-                    ENGINE.bell.notify_one();
-                }
+                // Somebody has to look: a worker.
+                call_worker(&mut state);
                 break Rest::Blocked;
             }
         }
     };
     if matches!(rest, Rest::Empty) {
-        stream.state.store(IDLE, Ordering::SeqCst);
-        ACTIVE.fetch_sub(1, Ordering::SeqCst);
+        let idle = stream
+            .state
+            .compare_exchange(QUEUED, IDLE, Ordering::SeqCst, Ordering::SeqCst);
+        if idle.is_ok() {
+            ACTIVE.fetch_sub(1, Ordering::SeqCst);
+        }
     }
     stream.running.store(false, Ordering::SeqCst);
     // While the token was held, others may have found the stream taken and gone away.
-    match rest {
-        Rest::Empty => {
-            if !stream.queue.lock().is_empty() {
-                match stream.state.compare_exchange(
-                    IDLE,
-                    QUEUED,
-                    Ordering::SeqCst,
-                    Ordering::SeqCst,
-                ) {
-                    Ok(_) => {
-                        ACTIVE.fetch_add(1, Ordering::SeqCst);
-                        enqueue(stream);
-                    }
-                    // Whoever submitted it queued the stream, but found the token taken.
-                    Err(QUEUED) => enqueue(stream),
-                    Err(_) => {}
-                }
-            }
+    if !stream.queue.lock().is_empty() {
+        let queued =
+            stream
+                .state
+                .compare_exchange(IDLE, QUEUED, Ordering::SeqCst, Ordering::SeqCst);
+        if queued.is_ok() {
+            ACTIVE.fetch_add(1, Ordering::SeqCst);
         }
-        Rest::More => enqueue(stream),
-        Rest::Blocked => {
-            if stream.state.load(Ordering::SeqCst) == QUEUED {
-                enqueue(stream);
-            }
+        if stream.state.load(Ordering::SeqCst) == QUEUED {
+            enqueue(stream);
         }
     }
 }
@@ -344,62 +343,55 @@ fn return_from_host_function() {
 }
 
 fn work() {
-    let mut idle_since: Option<Instant> = None;
-    let mut spins = 0;
+    let mut worked = Instant::now();
     loop {
-        let next = {
-            let mut state = state();
-            let next = state.ready.pop_front();
-            if next.is_some() {
-                ENGINE.waiting.fetch_sub(1, Ordering::Release);
+        let mut guard = state();
+        if guard.ready.is_empty() && !guard.spinner && worked.elapsed() < LOOK {
+            // One worker stays awake for a moment, so that the next submission need not wake one.
+            guard.spinner = true;
+            drop(guard);
+            spin_for_work();
+            guard = state();
+            guard.spinner = false;
+        }
+        if let Some(stream) = guard.ready.pop_front() {
+            stream.listed.store(false, Ordering::SeqCst);
+            ENGINE.waiting.fetch_sub(1, Ordering::Release);
+            if !guard.ready.is_empty() {
+                call_worker(&mut guard);
             }
-            next
-        };
-        if let Some(stream) = next {
+            drop(guard);
             run(stream, false);
-            (idle_since, spins) = (None, 0);
+            worked = Instant::now();
             continue;
         }
-        if spins < SPINS {
-            spins += 1;
-            if ENGINE.waiting.load(Ordering::Acquire) == 0 {
-                std::hint::spin_loop();
-                continue_spinning(&mut spins);
-            }
-            continue;
-        }
-        let since = *idle_since.get_or_insert_with(Instant::now);
-        let mut state = state();
-        if !state.ready.is_empty() {
-            continue;
-        }
-        let polling = !state.pollers.is_empty() && !matches!(mode(), LAZY | RANDOM);
-        if !polling && since.elapsed() > PATIENCE {
-            state.workers -= 1;
+        let polling = !guard.pollers.is_empty() && !matches!(mode(), LAZY | RANDOM);
+        if !polling && worked.elapsed() > PATIENCE {
+            guard.workers -= 1;
             return;
         }
-        state.idle += 1;
+        guard.idle += 1;
         let limit = if polling { LOOK } else { PATIENCE };
-        let (mut state, _) = ENGINE
+        let (mut guard, _) = ENGINE
             .bell
-            .wait_timeout(state, limit)
+            .wait_timeout(guard, limit)
             .unwrap_or_else(PoisonError::into_inner);
-        state.idle -= 1;
+        guard.idle -= 1;
         if polling {
-            let pollers = std::mem::take(&mut state.pollers);
-            drop(state);
-            for stream in pollers {
-                bring_on(stream);
-            }
+            let pollers = std::mem::take(&mut guard.pollers);
+            drop(guard);
+            pollers.into_iter().for_each(bring_on);
         }
     }
 }
 
-/// Looks at the count of waiting streams many times before the lock is taken again.
-fn continue_spinning(spins: &mut u32) {
-    while *spins < SPINS && ENGINE.waiting.load(Ordering::Acquire) == 0 {
+/// Looks at the count of waiting streams for a while.
+fn spin_for_work() {
+    for _ in 0..SPINS {
+        if ENGINE.waiting.load(Ordering::Acquire) > 0 {
+            return;
+        }
         std::hint::spin_loop();
-        *spins += 1;
     }
 }
 
@@ -437,18 +429,34 @@ fn one_random_task() -> bool {
         }
         let count = state.held.len() as u64;
         let at = state.random.below(count) as usize;
-        state.held.remove(at)
+        let stream = state.held.remove(at);
+        stream.listed.store(false, Ordering::SeqCst);
+        stream
     };
     let outside = stream.queue.lock().front().is_some_and(Task::needs_worker);
     if outside {
-        // On a thread of the runtime, while this one waits: still one at a time.
-        std::thread::scope(|scope| {
-            scope.spawn(|| run_tasks(stream, false, 1));
-        });
+        run_outside(stream);
     } else {
         run_tasks(stream, true, 1);
     }
     true
+}
+
+/// Runs one host function on a thread of the runtime while the caller waits: still one at a time. A
+/// function that takes long, perhaps because it waits for its caller, is not waited for.
+fn run_outside(stream: &'static Stream) {
+    const GRACE: Duration = Duration::from_millis(20);
+    let (done, over) = std::sync::mpsc::channel();
+    let run = move || {
+        run_tasks(stream, false, 1);
+        let _ = done.send(());
+    };
+    let thread = std::thread::Builder::new().name("cannery-worker".to_owned());
+    match thread.spawn(run) {
+        Ok(_) => drop(over.recv_timeout(GRACE)),
+        // No thread to be had now: the stream stays held.
+        Err(_) => enqueue(stream),
+    }
 }
 
 /// Waits until the first `target` tasks of a stream are done. False: `until` came first.
@@ -540,6 +548,7 @@ pub(crate) fn forget() {
         state.pollers.clear();
         state.held.clear();
         (state.workers, state.idle, state.busy_outside) = (0, 0, 0);
+        state.spinner = false;
         ENGINE.waiting.store(0, Ordering::Release);
         ACTIVE.store(0, Ordering::Release);
     }

@@ -2,7 +2,7 @@
 //! aclrtCreateEventExWithFlag ("Ex").
 
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Instant;
 
 use cannery_abi as abi;
@@ -12,6 +12,7 @@ use super::manage::stream_of_call;
 use super::shared::{Kind, Shared};
 use super::task::Task;
 use super::{Stream, wait};
+use crate::device::Device;
 use crate::error::{Error, Fault, Result};
 use crate::os::futex;
 use crate::os::lock::QuickLock;
@@ -100,14 +101,14 @@ pub(crate) struct Event {
 struct Inner {
     flags: u32,
     ex: bool,
-    id: u32,
     record: Option<Arc<Record>>,
     /// Set for events that other processes share.
     shared: Option<Arc<Shared>>,
     /// First use of the record and of the wait decides their flags for good.
     record_flag: Option<u32>,
     wait_flag: Option<u32>,
-    waits: Vec<(&'static Stream, u64)>,
+    waits: Vec<Weak<()>>,
+    device: Option<&'static Device>,
 }
 
 impl Event {
@@ -115,9 +116,16 @@ impl Event {
         self.inner.lock().clone()
     }
 
-    /// Back to the state before any record (a queued reset).
-    pub(crate) fn reset_now(&self) {
-        self.inner.lock().record = None;
+    /// Back to the state before any record, unless a newer one than `record` was queued meanwhile.
+    pub(crate) fn forget(&self, record: Option<&Arc<Record>>) {
+        let mut inner = self.inner.lock();
+        let same = match (&inner.record, record) {
+            (Some(now), Some(then)) => Arc::ptr_eq(now, then),
+            _ => false,
+        };
+        if same {
+            inner.record = None;
+        }
     }
 }
 
@@ -179,9 +187,9 @@ pub fn create(flags: Option<u32>, ex: bool) -> Result<u64> {
     }
     // The manual gives aclrtCreateEvent all that waiting and timing need.
     let flags = flags.unwrap_or(SYNC | abi::ACL_EVENT_TIME_LINE);
-    let used = EVENTS.count();
+    let used = here.device().events().load(Ordering::Relaxed);
     if let Some(limit) = here.runtime.settings.profile.events
-        && used >= u64::from(limit)
+        && used >= limit
         && !ex
     {
         return Err(Error::sequence(
@@ -196,10 +204,13 @@ pub fn create(flags: Option<u32>, ex: bool) -> Result<u64> {
         *inner = Inner {
             flags,
             ex,
-            id: used as u32,
+            device: Some(here.device()),
             ..Inner::default()
         };
     });
+    if made.is_some() {
+        here.device().events().fetch_add(1, Ordering::Relaxed);
+    }
     made.ok_or_else(|| {
         Error::sequence(
             abi::ACL_ERROR_RT_NO_EVENT_RESOURCE,
@@ -253,7 +264,10 @@ pub fn destroy(handle: u64) -> Result<()> {
         return Err(bad_handle("event", handle, "Event"));
     }
     // Queued records and waits keep what they need of it.
-    *event.inner.lock() = Inner::default();
+    let old = std::mem::take(&mut *event.inner.lock());
+    if let Some(device) = old.device {
+        device.events().fetch_sub(1, Ordering::Relaxed);
+    }
     EVENTS.recycle(handle);
     Ok(())
 }
@@ -304,9 +318,13 @@ fn check_external(event: &Event, info: &Inner, flag: u32, record: bool) -> Resul
         return Err(Error::rt_value("flag", flag, "0 (default) or 1 (external)"));
     }
     if flag == 1 && !(info.ex && info.flags & SYNC != 0) {
-        return Err(Error::unsupported(
-            "the external flag needs an event of aclrtCreateEventExWithFlag with ACL_EVENT_SYNC",
-        ));
+        return Err(Fault::UnsupportedAs {
+            message: "WE0001",
+            cause:
+                "the external flag needs an event of aclrtCreateEventExWithFlag with ACL_EVENT_SYNC"
+                    .to_owned(),
+        }
+        .into());
     }
     let mut inner = event.inner.lock();
     let first = if record {
@@ -382,14 +400,21 @@ pub fn stream_wait(stream: u64, handle: u64, timeout_s: u32, flag: Option<u32>) 
         ));
     };
     let until = super::notify::deadline(timeout_s);
-    engine::submit(stream, Task::Wait { record, until });
-    let target = stream.submitted();
-    let mut inner = event.inner.lock();
-    inner.wait_flag.get_or_insert(0);
-    inner
-        .waits
-        .retain(|(stream, target)| !stream.reached(*target));
-    inner.waits.push((stream, target));
+    let token = Arc::new(());
+    {
+        let mut inner = event.inner.lock();
+        inner.wait_flag.get_or_insert(0);
+        inner.waits.retain(|wait| wait.strong_count() > 0);
+        inner.waits.push(Arc::downgrade(&token));
+    }
+    engine::submit(
+        stream,
+        Task::Wait {
+            record,
+            until,
+            token,
+        },
+    );
     Ok(())
 }
 
@@ -424,7 +449,13 @@ pub fn reset(handle: u64, stream: u64) -> Result<()> {
         ));
     }
     let (_, stream) = stream_of_call("stream", stream)?;
-    engine::submit(stream, Task::ResetEvent(event));
+    engine::submit(
+        stream,
+        Task::ResetEvent {
+            event,
+            record: info.record,
+        },
+    );
     Ok(())
 }
 
@@ -519,10 +550,7 @@ pub fn wait_status(handle: u64) -> Result<i32> {
         ));
     }
     no_external(&info)?;
-    let over = info
-        .waits
-        .iter()
-        .all(|(stream, target)| stream.reached(*target));
+    let over = info.waits.iter().all(|wait| wait.strong_count() == 0);
     if !over {
         engine::make_progress();
     }
@@ -685,7 +713,8 @@ pub fn timestamp(handle: u64) -> Result<u64> {
 /// 100000 for NULL, 107017.
 pub fn id(handle: u64) -> Result<u32> {
     not_null("event", handle)?;
-    Ok(find(handle)?.inner.lock().id)
+    find(handle)?;
+    Ok(EVENTS.place_of(handle))
 }
 
 /// aclrtGetEventAvailNum: events that can still be made.
@@ -693,10 +722,10 @@ pub fn id(handle: u64) -> Result<u32> {
 /// # Errors
 /// 107002 without a context; 207000 where the number is not known.
 pub fn available() -> Result<u32> {
-    let Here { runtime, .. } = here()?;
+    let here = here()?;
     let limit =
-        runtime.settings.profile.events.ok_or_else(|| {
+        here.runtime.settings.profile.events.ok_or_else(|| {
             Error::unsupported("the number of events of this profile is not known")
         })?;
-    Ok(u64::from(limit).saturating_sub(EVENTS.count()) as u32)
+    Ok(limit.saturating_sub(here.device().events().load(Ordering::Relaxed)))
 }

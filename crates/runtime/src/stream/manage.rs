@@ -209,6 +209,7 @@ pub fn destroy(handle: u64, force: bool) -> Result<()> {
 
 fn retire(handle: u64, stream: &'static Stream) {
     engine::drop_tasks(stream);
+    super::report::end_subscription(stream);
     stream.set_home(Home::default());
     // A runner that is inside a host function still counts on the place: it is not used again then.
     if !stream.running.load(Ordering::SeqCst) && stream.is_idle() {

@@ -64,6 +64,8 @@ pub(crate) struct Stream {
     done: AtomicU64,
     state: AtomicU8,
     running: AtomicBool,
+    /// In the run queue, or held by the schedule.
+    listed: AtomicBool,
     /// The task being run moves bytes.
     moving: AtomicBool,
     /// Threads that sleep until `done` changes, and the word they sleep on.

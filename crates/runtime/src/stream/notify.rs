@@ -1,6 +1,6 @@
 //! Manual chapter: notifies, one-shot flags between streams; a wait resets them.
 
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -12,6 +12,7 @@ use super::event::bad_handle;
 use super::manage::stream_of_call;
 use super::shared::{Kind, Shared};
 use super::task::Task;
+use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::os::lock::QuickLock;
 use crate::process::here;
@@ -107,7 +108,7 @@ pub(crate) fn deadline(seconds: u32) -> Option<Instant> {
 #[derive(Default)]
 struct Notify {
     flag: QuickLock<Arc<Flag>>,
-    id: AtomicU32,
+    device: QuickLock<Option<&'static Device>>,
 }
 
 fn find(handle: u64) -> Result<&'static Notify> {
@@ -132,17 +133,20 @@ pub fn create(flag: u64) -> Result<u64> {
         ));
     }
     let here = here()?;
-    let used = NOTIFIES.count();
+    let used = here.device().notifies().load(Ordering::Relaxed);
     if let Some(limit) = here.runtime.settings.profile.notifies
-        && used >= u64::from(limit)
+        && used >= limit
     {
         return Err(no_notify(limit));
     }
     let made = NOTIFIES.create(|notify| {
         *notify.flag.lock() = Arc::default();
-        notify.id.store(used as u32, Ordering::Relaxed);
+        *notify.device.lock() = Some(here.device());
     });
-    made.ok_or_else(|| no_notify(used as u32))
+    if made.is_some() {
+        here.device().notifies().fetch_add(1, Ordering::Relaxed);
+    }
+    made.ok_or_else(|| no_notify(used))
 }
 
 fn no_notify(limit: u32) -> Error {
@@ -163,6 +167,9 @@ pub fn destroy(handle: u64) -> Result<()> {
     }
     // Queued tasks keep the flag as long as they need it; its name goes with the last one.
     *notify.flag.lock() = Arc::default();
+    if let Some(device) = notify.device.lock().take() {
+        device.notifies().fetch_sub(1, Ordering::Relaxed);
+    }
     NOTIFIES.recycle(handle);
     Ok(())
 }
@@ -202,7 +209,8 @@ pub fn wait_and_reset(handle: u64, stream: u64, timeout_s: u32) -> Result<()> {
 /// # Errors
 /// 100000 for NULL, 107017.
 pub fn id(handle: u64) -> Result<u32> {
-    Ok(find(handle)?.id.load(Ordering::Relaxed))
+    find(handle)?;
+    Ok(NOTIFIES.place_of(handle))
 }
 
 /// aclrtNotifyBatchReset.

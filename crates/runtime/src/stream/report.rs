@@ -131,6 +131,12 @@ pub fn unsubscribe(thread: u64, stream: u64) -> Result<()> {
             format!("thread {thread} does not serve this stream"),
         ));
     }
+    leave(thread);
+    Ok(())
+}
+
+/// One stream less for a thread.
+fn leave(thread: u64) {
     let mut mail = mail();
     if let Some(mailbox) = mail.get_mut(&thread) {
         mailbox.streams = mailbox.streams.saturating_sub(1);
@@ -139,7 +145,14 @@ pub fn unsubscribe(thread: u64, stream: u64) -> Result<()> {
         }
     }
     BELL.notify_all();
-    Ok(())
+}
+
+/// A stream is going away: its subscription ends.
+pub(super) fn end_subscription(stream: &Stream) {
+    let thread = stream.subscriber.swap(0, Ordering::AcqRel);
+    if thread != 0 {
+        leave(thread);
+    }
 }
 
 /// aclrtLaunchCallback: queues `function(args)` for the subscribed thread.

@@ -52,9 +52,11 @@ pub(crate) enum Task {
     /// For a subscribed thread; done when it ran, or at once when the stream does not wait for it.
     Report(Arc<Report>),
     Record(Arc<Record>),
+    /// The token goes with the task: the event knows by it that the wait is over.
     Wait {
         record: Arc<Record>,
         until: Option<Instant>,
+        token: Arc<()>,
     },
     /// For a record of an event that other processes share.
     WaitShared {
@@ -62,7 +64,11 @@ pub(crate) enum Task {
         number: u64,
         until: Option<Instant>,
     },
-    ResetEvent(&'static Event),
+    /// Takes the event back to the state before this record.
+    ResetEvent {
+        event: &'static Event,
+        record: Option<Arc<Record>>,
+    },
     NotifyRecord(Arc<Flag>),
     NotifyWait {
         flag: Arc<Flag>,
@@ -171,7 +177,7 @@ impl Task {
             Task::Record(_) => "record",
             Task::Wait { .. } => "wait",
             Task::WaitShared { .. } => "wait",
-            Task::ResetEvent(_) => "reset event",
+            Task::ResetEvent { .. } => "reset event",
             Task::NotifyRecord(_) => "notify",
             Task::NotifyWait { .. } => "wait for notify",
             Task::Count { .. } => "count",
@@ -229,13 +235,25 @@ impl Task {
             }
             Task::Report(report) => return Report::offer(report, stream),
             Task::Record(record) => record.fire(),
-            Task::Wait { record, until } => {
+            Task::Wait {
+                record,
+                until,
+                token,
+            } => {
                 if record.is_done_or_wait(stream) {
                     return Outcome::Done;
                 }
-                return wait_or_expire(stream, until, Task::Wait { record, until });
+                return wait_or_expire(
+                    stream,
+                    until,
+                    Task::Wait {
+                        record,
+                        until,
+                        token,
+                    },
+                );
             }
-            Task::ResetEvent(event) => event.reset_now(),
+            Task::ResetEvent { event, record } => event.forget(record.as_ref()),
             Task::NotifyRecord(flag) => flag.raise(),
             Task::NotifyWait { flag, until } => match notify::take_or_wait(&flag, stream) {
                 Wait::Over => return Outcome::Done,
