@@ -173,6 +173,7 @@ functions! {
     fn aclrtMemcpyAsync(dst: *mut c_void, max: usize, src: *const c_void, count: usize, kind: aclrtMemcpyKind, stream: aclrtStream) -> aclError;
     fn aclrtMemcpyAsyncWithCondition(dst: *mut c_void, max: usize, src: *const c_void, count: usize, kind: aclrtMemcpyKind, stream: aclrtStream) -> aclError;
     fn aclrtMemcpyAsyncWithDesc(desc: *mut c_void, kind: aclrtMemcpyKind, stream: aclrtStream) -> aclError;
+    fn aclrtMemcpyAsyncWithOffset(dst: *mut *mut c_void, max: usize, dst_offset: usize, src: *mut *const c_void, count: usize, src_offset: usize, kind: aclrtMemcpyKind, stream: aclrtStream) -> aclError;
     fn aclrtMemsetAsync(ptr: *mut c_void, max: usize, value: i32, count: usize, stream: aclrtStream) -> aclError;
     fn aclrtMemsetD32Async(ptr: *mut c_void, size: usize, value: u32, n: usize, stream: aclrtStream) -> aclError;
     fn aclrtMemcpy2dAsync(dst: *mut c_void, dpitch: usize, src: *const c_void, spitch: usize, width: usize, height: usize, kind: aclrtMemcpyKind, stream: aclrtStream) -> aclError;
@@ -201,6 +202,23 @@ functions! {
     fn aclrtGetStreamOverflowSwitch(stream: aclrtStream, flag: *mut u32) -> aclError;
     fn aclrtSetStreamAttribute(stream: aclrtStream, attr: aclrtStreamAttr, value: *mut aclrtStreamAttrValue) -> aclError;
     fn aclrtGetStreamAttribute(stream: aclrtStream, attr: aclrtStreamAttr, value: *mut aclrtStreamAttrValue) -> aclError;
+
+    fn aclrtRegStreamStateCallback(name: *const c_char, call: aclrtStreamStateCallback, args: *mut c_void) -> aclError;
+
+    // Reductions.
+    fn aclrtReduceAsync(dst: *mut c_void, src: *const c_void, count: u64, kind: aclrtReduceKind, data_type: aclDataType, stream: aclrtStream, reserve: *mut c_void) -> aclError;
+
+    // Timeouts and task ids.
+    fn aclrtSetOpWaitTimeout(seconds: u32) -> aclError;
+    fn aclrtSetOpExecuteTimeOut(seconds: u32) -> aclError;
+    fn aclrtSetOpExecuteTimeOutWithMs(milliseconds: u32) -> aclError;
+    fn aclrtSetOpExecuteTimeOutV2(microseconds: u64, actual: *mut u64) -> aclError;
+    fn aclrtGetOpExecuteTimeout(milliseconds: *mut u32) -> aclError;
+    fn aclrtGetOpTimeOutInterval(microseconds: *mut u64) -> aclError;
+    fn aclrtGetThreadLastTaskId(id: *mut u32) -> aclError;
+
+    // Random numbers.
+    fn aclrtRandomNumAsync(info: *const aclrtRandomNumTaskInfo, stream: aclrtStream, reserve: *mut c_void) -> aclError;
 
     // Events.
     fn aclrtCreateEvent(event: *mut aclrtEvent) -> aclError;

@@ -11,6 +11,7 @@ mod device_peer;
 mod error;
 mod event;
 mod event_order;
+mod execution;
 mod gate;
 mod host;
 mod info;
@@ -28,10 +29,13 @@ mod memory_split;
 mod notify;
 mod process;
 mod product;
+mod random_numbers;
 mod rc;
 mod settings;
 mod stream;
+mod stream_failure;
 mod stream_order;
+mod stream_state;
 mod support;
 mod thread;
 mod value;
@@ -50,6 +54,7 @@ pub(crate) fn all() -> Vec<Case> {
         error::cases(),
         event::cases(),
         event_order::cases(),
+        execution::cases(),
         host::cases(),
         info::cases(),
         init::cases(),
@@ -66,10 +71,13 @@ pub(crate) fn all() -> Vec<Case> {
         notify::cases(),
         process::cases(),
         product::cases(),
+        random_numbers::cases(),
         rc::cases(),
         settings::cases(),
         stream::cases(),
+        stream_failure::cases(),
         stream_order::cases(),
+        stream_state::cases(),
         thread::cases(),
         value::cases(),
     ]
