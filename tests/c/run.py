@@ -42,12 +42,23 @@ WARNINGS = ["-Wall", "-Wextra", "-Werror"]
 HEAD_LINES = 40
 LIMIT = 180
 
-# Compiler flags of a tool, and what is put before the program.
+
+
+@dataclass
+class Tool:
+    """Compiler flags of a tool, what is put before the program, its settings."""
+
+    flags: list = field(default_factory=list)
+    before: list = field(default_factory=list)
+    settings: dict = field(default_factory=dict)
+
+
 TOOLS = {
-    "": ([], []),
-    "asan": (["-fsanitize=address", "-fno-omit-frame-pointer"], []),
-    "tsan": (["-fsanitize=thread"], []),
-    "valgrind": ([], ["valgrind", "--quiet", "--error-exitcode=9", "--leak-check=no"]),
+    "": Tool(),
+    "asan": Tool(["-fsanitize=address", "-fno-omit-frame-pointer"]),
+    # It cannot see how a library that it has not compiled synchronises itself.
+    "tsan": Tool(["-fsanitize=thread"], settings={"TSAN_OPTIONS": "ignore_noninstrumented_modules=1"}),
+    "valgrind": Tool(before=["valgrind", "--quiet", "--error-exitcode=9", "--leak-check=no"]),
 }
 
 
@@ -105,7 +116,7 @@ def has_tool(tool):
     """Whether the machine can compile for it and run it."""
     if not tool:
         return True
-    flags, before = TOOLS[tool]
+    flags, before = TOOLS[tool].flags, TOOLS[tool].before
     if before and not shutil.which(before[0]):
         return False
     with tempfile.TemporaryDirectory() as folder:
@@ -128,7 +139,7 @@ def build(program, tool):
     out = BUILT / (program.source.stem + (f".{tool}" if tool else ""))
     out.parent.mkdir(parents=True, exist_ok=True)
     command = [
-        *(*compiler, *standard, *WARNINGS, "-O1", "-g", *TOOLS[tool][0]),
+        *(*compiler, *standard, *WARNINGS, "-O1", "-g", *TOOLS[tool].flags),
         *(f"-I{PREFIX / 'include'}", str(program.source), "-o", str(out)),
         *(f"-L{PREFIX / 'lib64'}", *LIBRARIES, *program.flags),
     ]
@@ -142,8 +153,9 @@ def play(job, path):
     libraries = [str(PREFIX / "lib64"), environment.get("LD_LIBRARY_PATH", "")]
     environment["LD_LIBRARY_PATH"] = ":".join(filter(None, libraries))
     environment["CANNERY_PREFIX"] = str(PREFIX)
+    environment.update(TOOLS[job.tool].settings)
     environment.update(job.settings)
-    command = [*TOOLS[job.tool][1], str(path)]
+    command = [*TOOLS[job.tool].before, str(path)]
     try:
         done = subprocess.run(
             command,
