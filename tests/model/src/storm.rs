@@ -19,7 +19,6 @@ use crate::memory::{peek, poke};
 use crate::model::{NO_MEMORY, PARAM_INVALID};
 use crate::source::Source;
 
-const THREADS: usize = 4;
 const MIB: u64 = 1 << 20;
 /// Calls of a thread between two moments of rest.
 const ROUND: u64 = 1_500;
@@ -29,6 +28,7 @@ const HUGE: usize = 1;
 /// What all threads see.
 struct Shared {
     config: Config,
+    threads: usize,
     /// Upper bounds of what is charged, by device and pool: raised before a request, lowered after a
     /// release. And the highest they were in this phase.
     claimed: Vec<[AtomicU64; 2]>,
@@ -73,28 +73,31 @@ pub(crate) fn play(config: &Config, seed: u64, steps: u64) -> u64 {
             .map(|_| [AtomicU64::new(0), AtomicU64::new(0)])
             .collect()
     };
+    // Fewer threads than the runtime has arenas, and more.
+    let threads = Source::seeded(seed).pick(&[2, 4, 4, 24]);
     let shared = Shared {
         config: config.clone(),
+        threads,
         claimed: counters(),
         highest: counters(),
         passed: Mutex::default(),
-        everybody: Barrier::new(THREADS),
+        everybody: Barrier::new(threads),
         quiet: AtomicBool::new(true),
         failed: AtomicBool::new(false),
     };
-    let rounds = (steps / (ROUND * THREADS as u64)).max(2);
+    let rounds = (steps / (ROUND * threads as u64)).max(2);
     for device in 0..config.devices as i32 {
         must(api::aclrtSetDevice(device), "aclrtSetDevice");
     }
     let calls = std::thread::scope(|scope| {
-        let threads: Vec<_> = (0..THREADS)
+        let running: Vec<_> = (0..threads)
             .map(|number| {
                 let shared = &shared;
                 scope.spawn(move || run_thread(shared, number, seed, rounds))
             })
             .collect();
         // A thread that panics has said why; the others would wait for it for ever.
-        threads
+        running
             .into_iter()
             .map(|thread| thread.join().unwrap_or_else(|_| std::process::exit(1)))
             .sum()
@@ -257,7 +260,7 @@ impl Thread<'_> {
             None => 0,
         };
         let counted = pool.unwrap_or(NORMAL);
-        let share = totals(config)[counted] / THREADS as u64;
+        let share = totals(config)[counted] / self.shared.threads as u64;
         let quiet = self.shared.quiet.load(Ordering::Acquire);
         if quiet && self.own[self.device][counted] + charge > share {
             return self.release_some();
@@ -484,7 +487,7 @@ impl Thread<'_> {
         }
         // Back to work with an even part of the blocks, whoever made them.
         let mut all = shared.passed.lock().expect("no thread failed");
-        let part = all.len() / (THREADS - self.number).max(1);
+        let part = all.len() / (shared.threads - self.number).max(1);
         let rest = all.len() - part.min(all.len());
         self.held = all.split_off(rest);
         drop(all);
