@@ -5,10 +5,10 @@ use std::sync::atomic::{AtomicU8, AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use super::Stream;
 use super::last_task;
 use super::task::{Outcome, Task};
 use super::timing;
-use super::{BLOCKED, IDLE, QUEUED, Stream};
 use crate::os::{self, futex};
 
 /// When runners run.
@@ -131,12 +131,7 @@ pub(crate) fn submit(stream: &'static Stream, task: Task) {
         stream.submitted.store(number, Ordering::Release);
         last_task::note(stream, number);
     }
-    if stream.state.load(Ordering::SeqCst) == IDLE
-        && stream
-            .state
-            .compare_exchange(IDLE, QUEUED, Ordering::SeqCst, Ordering::SeqCst)
-            .is_ok()
-    {
+    if stream.turn.work_arrived() {
         ACTIVE.fetch_add(1, Ordering::SeqCst);
         if mode() == EAGER {
             run(stream, true);
@@ -147,11 +142,8 @@ pub(crate) fn submit(stream: &'static Stream, task: Task) {
 }
 
 /// Puts a stream with work where runners find it.
-///
-/// A stream is listed once: whoever finds it taken by another runner leaves, and the runner lists it
-/// again when it gives the token back.
 pub(crate) fn enqueue(stream: &'static Stream) {
-    if stream.listed.swap(true, Ordering::SeqCst) {
+    if !stream.turn.list() {
         return;
     }
     let mut state = state();
@@ -190,11 +182,7 @@ fn call_worker(state: &mut State) {
 
 /// A blocked stream may go on: called by what it was waiting for.
 pub(crate) fn bring_on(stream: &'static Stream) {
-    if stream
-        .state
-        .compare_exchange(BLOCKED, QUEUED, Ordering::SeqCst, Ordering::SeqCst)
-        .is_ok()
-    {
+    if stream.turn.bring_on() {
         enqueue(stream);
     }
 }
@@ -214,30 +202,23 @@ pub(crate) fn run(stream: &'static Stream, helper: bool) {
 }
 
 fn run_tasks(stream: &'static Stream, helper: bool, most: u32) {
-    if stream.running.swap(true, Ordering::SeqCst) {
-        return;
-    }
-    if stream.state.load(Ordering::SeqCst) == IDLE {
-        // A leftover of the run queue: another runner was faster.
-        stream.running.store(false, Ordering::SeqCst);
-        if stream.state.load(Ordering::SeqCst) == QUEUED {
-            enqueue(stream);
-        }
+    if !stream.turn.take() {
         return;
     }
     let mut left = most;
-    let rest = loop {
-        if stream.state.load(Ordering::SeqCst) == BLOCKED {
-            break Rest::Blocked;
+    let empty = loop {
+        if stream.turn.is_blocked() {
+            break false;
         }
         if left == 0 {
-            break Rest::More;
+            // With no task left it has to become idle, or the next one would not list it.
+            break stream.queue.lock().is_empty();
         }
         let task = {
             let mut queue = stream.queue.lock();
             match queue.front() {
-                None => break Rest::Empty,
-                Some(task) if helper && task.needs_worker() => break Rest::More,
+                None => break true,
+                Some(task) if helper && task.needs_worker() => break false,
                 Some(task) => {
                     // Under the lock of the queue: see `let_go_of`.
                     stream.moving.store(task.moves_bytes(), Ordering::SeqCst);
@@ -245,16 +226,16 @@ fn run_tasks(stream: &'static Stream, helper: bool, most: u32) {
                 }
             }
         };
-        let Some(task) = task else { break Rest::Empty };
+        let Some(task) = task else { break true };
         left -= 1;
         let outside = task.needs_worker();
         crate::log::trace_task(stream.id.load(Ordering::Relaxed), task.name());
         // Before the task can register with what it waits for: whoever brings it on sees it.
-        stream.state.store(BLOCKED, Ordering::SeqCst);
+        stream.turn.begin();
         if stream.has_stopped() {
             task.drop_unrun();
             stream.moving.store(false, Ordering::Release);
-            stream.state.store(QUEUED, Ordering::SeqCst);
+            stream.turn.end();
             finish(stream, 1);
             continue;
         }
@@ -274,12 +255,12 @@ fn run_tasks(stream: &'static Stream, helper: bool, most: u32) {
         }
         match outcome {
             Outcome::Done => {
-                stream.state.store(QUEUED, Ordering::SeqCst);
+                stream.turn.end();
                 finish(stream, 1);
             }
             Outcome::Blocked(task) => {
                 stream.queue.lock().push_front(task);
-                break Rest::Blocked;
+                break false;
             }
             Outcome::LookAgain(task) => {
                 stream.queue.lock().push_front(task);
@@ -287,38 +268,19 @@ fn run_tasks(stream: &'static Stream, helper: bool, most: u32) {
                 state.pollers.push(stream);
                 // Somebody has to look: a worker.
                 call_worker(&mut state);
-                break Rest::Blocked;
+                break false;
             }
         }
     };
-    if matches!(rest, Rest::Empty) {
-        let idle = stream
-            .state
-            .compare_exchange(QUEUED, IDLE, Ordering::SeqCst, Ordering::SeqCst);
-        if idle.is_ok() {
-            ACTIVE.fetch_sub(1, Ordering::SeqCst);
-        }
+    let rest = stream
+        .turn
+        .give_back(empty, || !stream.queue.lock().is_empty());
+    if rest.idle {
+        ACTIVE.fetch_sub(1, Ordering::SeqCst);
     }
-    stream.running.store(false, Ordering::SeqCst);
-    // While the token was held, others may have found the stream taken and gone away.
-    if !stream.queue.lock().is_empty() {
-        let queued =
-            stream
-                .state
-                .compare_exchange(IDLE, QUEUED, Ordering::SeqCst, Ordering::SeqCst);
-        if queued.is_ok() {
-            ACTIVE.fetch_add(1, Ordering::SeqCst);
-        }
-        if stream.state.load(Ordering::SeqCst) == QUEUED {
-            enqueue(stream);
-        }
+    if rest.list {
+        enqueue(stream);
     }
-}
-
-enum Rest {
-    Empty,
-    More,
-    Blocked,
 }
 
 /// Counts finished tasks and wakes whoever waits for them.
@@ -355,7 +317,7 @@ fn work() {
             guard.spinner = false;
         }
         if let Some(stream) = guard.ready.pop_front() {
-            stream.listed.store(false, Ordering::SeqCst);
+            stream.turn.unlist();
             ENGINE.waiting.fetch_sub(1, Ordering::Release);
             if !guard.ready.is_empty() {
                 call_worker(&mut guard);
@@ -430,7 +392,7 @@ fn one_random_task() -> bool {
         let count = state.held.len() as u64;
         let at = state.random.below(count) as usize;
         let stream = state.held.remove(at);
-        stream.listed.store(false, Ordering::SeqCst);
+        stream.turn.unlist();
         stream
     };
     let outside = stream.queue.lock().front().is_some_and(Task::needs_worker);
@@ -496,7 +458,7 @@ pub(crate) fn sleep_until(
             spins = 0;
             continue;
         }
-        if !held && stream.state.load(Ordering::SeqCst) == QUEUED {
+        if !held && stream.turn.is_queued() {
             run(stream, true);
         }
         if over() {
@@ -529,11 +491,18 @@ pub(crate) fn drop_tasks(stream: &'static Stream) {
     if count > 0 {
         finish(stream, count);
     }
-    let blocked = stream
-        .state
-        .compare_exchange(BLOCKED, IDLE, Ordering::SeqCst, Ordering::SeqCst);
-    if blocked.is_ok() {
-        ACTIVE.fetch_sub(1, Ordering::SeqCst);
+    // A runner, if there is one, finds out by itself.
+    if stream.turn.take() {
+        let unblocked = stream.turn.unblock();
+        let rest = stream
+            .turn
+            .give_back(true, || !stream.queue.lock().is_empty());
+        if unblocked || rest.idle {
+            ACTIVE.fetch_sub(1, Ordering::SeqCst);
+        }
+        if rest.list {
+            enqueue(stream);
+        }
     }
     state()
         .pollers

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use cannery_abi as abi;
 
 use super::event::bad_handle;
-use super::{Home, IDLE, STREAMS, Stream, engine, failure, state_callback};
+use super::{Home, STREAMS, Stream, engine, failure, state_callback};
 use crate::context::Context;
 use crate::error::{Error, Fault, Result};
 use crate::process::{Here, here};
@@ -122,7 +122,6 @@ fn make(here: &Here, priority: u32, flags: u32, is_default: bool) -> Result<u64>
         stream.submitted.store(0, Ordering::Relaxed);
         stream.done.store(0, Ordering::Relaxed);
         stream.error.store(0, Ordering::Relaxed);
-        stream.state.store(IDLE, Ordering::Relaxed);
         stream.flags.store(flags, Ordering::Relaxed);
         stream
             .priority
@@ -212,7 +211,7 @@ fn retire(handle: u64, stream: &'static Stream) {
     super::report::end_subscription(stream);
     stream.set_home(Home::default());
     // A runner that is inside a host function still counts on the place: it is not used again then.
-    if !stream.running.load(Ordering::SeqCst) && stream.is_idle() {
+    if !stream.turn.has_runner() && stream.is_idle() {
         STREAMS.recycle(handle);
     }
 }

@@ -6,7 +6,7 @@
 //! * **task**: one piece of queued work. It is *done*, or *blocked* on something that another stream,
 //!   a host thread or time will bring.
 //! * **runner**: whoever executes the tasks of a stream at a moment: a worker, or a thread that waits
-//!   for the stream and lends a hand. One at a time; the token is `running`.
+//!   for the stream and lends a hand. One at a time; see [`turn`].
 //! * **record**: what one aclrtRecordEvent captured; an event points to its newest one.
 //! * **schedule**: when runners run: at once in the background (fifo), inside submit (eager), only
 //!   when somebody waits (lazy), one task at a time in a seeded order (random).
@@ -34,6 +34,7 @@ pub mod state_callback;
 pub(crate) mod task;
 pub mod timeouts;
 pub(crate) mod timing;
+pub(crate) mod turn;
 pub mod value;
 pub mod wait;
 
@@ -41,6 +42,12 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU8, AtomicU32, AtomicU64, Ordering};
 
 use task::Task;
+use turn::Turn;
+
+/// What [`turn`] is made of; a model of it is made of other things.
+mod sync {
+    pub(crate) use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+}
 
 use crate::context::Context;
 use crate::os::lock::QuickLock;
@@ -49,23 +56,13 @@ use crate::registry::Registry;
 /// All streams of the process.
 pub(crate) static STREAMS: Registry<Stream> = Registry::new(0xd1);
 
-/// Not in the run queue: nothing to do.
-pub(crate) const IDLE: u8 = 0;
-/// In the run queue, held by the schedule, or being run.
-pub(crate) const QUEUED: u8 = 1;
-/// Its first task waits for something.
-pub(crate) const BLOCKED: u8 = 2;
-
 /// See the module.
 #[derive(Default)]
 pub(crate) struct Stream {
     queue: QuickLock<VecDeque<Task>>,
     submitted: AtomicU64,
     done: AtomicU64,
-    state: AtomicU8,
-    running: AtomicBool,
-    /// In the run queue, or held by the schedule.
-    listed: AtomicBool,
+    turn: Turn,
     /// The task being run moves bytes.
     moving: AtomicBool,
     /// Threads that sleep until `done` changes, and the word they sleep on.
