@@ -32,6 +32,7 @@ mod api;
 mod bench;
 mod buffer;
 mod clock;
+mod core;
 mod machine;
 mod options;
 mod ping_pong;

@@ -55,7 +55,7 @@ impl Report {
     }
 
     /// Prints the sums.
-    pub(crate) fn end(&self) {
+    pub(crate) fn end(&self, disturbed: f64) {
         let aims = || self.rows.iter().flat_map(|(_, row)| &row.aims);
         let (met, all) = (aims().filter(|aim| aim.met).count(), aims().count());
         let (others, stolen) = self.others();
@@ -66,7 +66,8 @@ impl Report {
             .count();
         self.say(&format!(
             "\n{met} aims met, {} missed; {not_run} rows not run; meanwhile other programs used {others:.0} % of the \
-             machine, and {stolen:.0} % were stolen by other virtual machines",
+             machine, other virtual machines took {stolen:.0} %, and {disturbed:.0} % of the rounds \
+             were disturbed in every try",
             all - met,
         ));
         for (chapter, row) in &self.rows {
@@ -93,11 +94,12 @@ impl Report {
     }
 
     /// The tables, with what they were measured on.
-    pub(crate) fn markdown(&self) -> String {
+    pub(crate) fn markdown(&self, disturbed: f64) -> String {
         let (others, stolen) = self.others();
         let mut text = format!(
             "Machine: {}. Settings: {}. While this was measured, other programs used {others:.0} % of the \
-             machine and other virtual machines took {stolen:.0} %.\n",
+             machine, other virtual machines took {stolen:.0} %, and {disturbed:.0} % of the rounds were \
+             disturbed in every try.\n",
             self.machine.describe(),
             self.settings(),
         );
@@ -129,7 +131,7 @@ impl Report {
     }
 
     /// Every figure, for programs.
-    pub(crate) fn json(&self) -> String {
+    pub(crate) fn json(&self, disturbed: f64) -> String {
         let rows: Vec<Value> = self
             .rows
             .iter()
@@ -150,6 +152,7 @@ impl Report {
             "quick": self.quick,
             "used_by_other_programs_percent": others,
             "stolen_percent": stolen,
+            "disturbed_rounds_percent": disturbed,
             "rows": rows,
         });
         format!("{whole:#}\n")

@@ -9,7 +9,7 @@ use crate::api::Api;
 use crate::bench::Bench;
 use crate::buffer::Buffer;
 use crate::clock::Busy;
-use crate::rounds::{Side, take_turns};
+use crate::rounds::Side;
 use crate::row::{Row, Unit};
 use crate::subjects::{DeviceMemory, Subject};
 
@@ -54,7 +54,7 @@ fn rows(bench: &mut Bench<'_>, size: usize, names: [String; 3]) {
     let calls = if size == LARGE {
         2
     } else {
-        bench.effort.calls((8 << 20) / size)
+        bench.effort.calls(((8 << 20) / size).min(1 << 14))
     };
     for (name, (kind, ours, reference)) in names.into_iter().zip(ways) {
         if !bench.wants(&name) {
@@ -66,7 +66,7 @@ fn rows(bench: &mut Bench<'_>, size: usize, names: [String; 3]) {
             Box::new(move || copy(api, ours.0, ours.1, size, kind, calls)),
             Box::new(move || plain(memcpy, reference.0, reference.1, size, calls)),
         ];
-        let mut samples = take_turns(bench.effort, sides).into_iter();
+        let mut samples = bench.take_turns(sides).into_iter();
         let mut next = || samples.next().unwrap_or_default();
         let row = Row::new(name, Unit::Nanoseconds, next()).against("memcpy", next());
         bench.row(match size {

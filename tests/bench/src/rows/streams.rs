@@ -13,7 +13,7 @@ use crate::bench::Bench;
 use crate::buffer::Buffer;
 use crate::clock::Busy;
 use crate::ping_pong::PingPong;
-use crate::rounds::{Samples, Side, take_turns};
+use crate::rounds::{Samples, Side};
 use crate::row::{Row, Unit};
 use crate::subjects::{DeviceMemory, HostMemory, Subject};
 
@@ -109,7 +109,7 @@ fn busy(count: usize, mut act: impl FnMut()) -> f64 {
 }
 
 fn measure<const N: usize>(bench: &Bench<'_>, sides: [Side<'_>; N]) -> [Samples; N] {
-    let samples = take_turns(bench.effort, Vec::from(sides));
+    let samples = bench.take_turns(Vec::from(sides));
     samples.try_into().expect("one for each side")
 }
 
