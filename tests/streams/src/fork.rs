@@ -11,6 +11,10 @@ use crate::{make, progress, trouble};
 const BYTES: usize = 100_000;
 /// What the child must get from every call before aclInit.
 const FORKED: aclError = 507_033;
+/// What a handle of the parent's is worth afterwards.
+const DEAD: aclError = 107_017;
+/// No wait of the child takes longer, in milliseconds.
+const LIMIT: i32 = 1000;
 const SOON: Duration = Duration::from_secs(3);
 
 /// Forks with work queued, several times, and runs programs besides.
@@ -69,18 +73,24 @@ fn fork_with_work(ends_by_exit: bool) {
 }
 
 /// Verdicts of the child: 0 for all well, else which of [`REASONS`].
-const REASONS: [&str; 8] = [
-    "waiting for the parent's stream was not refused with 507033",
+const REASONS: [&str; 7] = [
     "the refusal has no text",
     "an allocation was not refused with 507033",
     "aclInit failed",
     "aclrtSetDevice failed after aclInit",
     "the parent's stream was accepted after aclInit",
-    "a copy of its own was refused",
+    "work of its own was refused, or not done in time",
     "its own copy brought wrong bytes",
 ];
 
+/// Verdicts from here on: which of the first calls was not refused with 507033.
+const FIRST_CALL: i32 = 100;
+
 fn reason(verdict: i32) -> String {
+    if verdict >= FIRST_CALL {
+        let number = verdict - FIRST_CALL + 1;
+        return format!("first call {number} was not refused with {FORKED}");
+    }
     let known = usize::try_from(verdict - 1)
         .ok()
         .and_then(|i| REASONS.get(i));
@@ -88,24 +98,33 @@ fn reason(verdict: i32) -> String {
 }
 
 fn child(stream: aclrtStream) -> i32 {
-    if aclrtSynchronizeStream(stream) != FORKED {
-        return 1;
+    let mut status = 0;
+    let refused = [
+        aclrtSynchronizeStreamWithTimeout(stream, LIMIT),
+        aclrtStreamQuery(stream, &raw mut status),
+        aclrtDestroyStreamForce(stream),
+        aclrtSynchronizeDevice(),
+        aclrtRecordNotify(stream, stream),
+        aclrtProcessReport(LIMIT),
+    ];
+    if let Some(i) = refused.iter().position(|code| *code != FORKED) {
+        return FIRST_CALL + i as i32;
     }
     if aclGetRecentErrMsg().is_null() {
-        return 2;
+        return 1;
     }
     let mut block = std::ptr::null_mut();
     if aclrtMalloc(&raw mut block, 64, ACL_MEM_MALLOC_HUGE_FIRST) != FORKED {
-        return 3;
+        return 2;
     }
     if aclInit(std::ptr::null()) != 0 {
-        return 4;
+        return 3;
     }
     if aclrtSetDevice(0) != 0 {
-        return 5;
+        return 4;
     }
-    if aclrtSynchronizeStream(stream) == 0 {
-        return 6;
+    if aclrtSynchronizeStreamWithTimeout(stream, LIMIT) != DEAD {
+        return 5;
     }
     let (mut own, mut host) = (std::ptr::null_mut(), std::ptr::null_mut());
     let refused = aclrtCreateStream(&raw mut own) != 0
@@ -113,12 +132,12 @@ fn child(stream: aclrtStream) -> i32 {
         || aclrtMallocHost(&raw mut host, 64) != 0
         || aclrtMemsetAsync(block, 64, 7, 64, own) != 0
         || aclrtMemcpyAsync(host, 64, block, 64, ACL_MEMCPY_DEVICE_TO_HOST, own) != 0
-        || aclrtSynchronizeStream(own) != 0;
+        || aclrtSynchronizeStreamWithTimeout(own, LIMIT) != 0;
     if refused {
-        return 7;
+        return 6;
     }
     if make::read(host, 64) != [7; 64] {
-        return 8;
+        return 7;
     }
     0
 }
