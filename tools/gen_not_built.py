@@ -3,8 +3,8 @@
 
 The library must export every name of the interface, or programs that bind all names at
 load time cannot start. A name counts as built when a file below crates/ascendcl/src/ defines
-``extern "C" fn NAME(`` (or ``fn NAME(`` inside ``faces! { ... }``), or lists it in a line ``// exports: NAME[, NAME...]`` (for names that a
-macro or assembly makes).
+``extern "C" fn NAME(`` (or ``fn NAME(`` inside ``faces! { ... }``), or lists it in a line
+``// exports: NAME[, NAME...]`` (for names that a macro or assembly makes).
 
     tools/gen_not_built.py           writes the file
     tools/gen_not_built.py --check   exit code 1 when the committed file is stale

@@ -3,9 +3,9 @@
 libraries, through `cannery run`. Each checks itself; its exit code is the
 verdict. Ends with `N passed, N failed`.
 
-The programs are the examples and those of tests/c. A program says in its head
-how it is to be run, one line for each way: `cannery run [OPTIONS] -- PROGRAM`.
-One that says nothing is run once, with the default settings.
+The programs are the examples. A program says in its head how it is to be run,
+one line for each way: `cannery run [OPTIONS] -- PROGRAM`. One that says nothing
+is run once, with the default settings.
 
 `--demo` runs the mission programs only and shows what they print.
 Needs only the standard library, a C and a C++ compiler.
@@ -22,7 +22,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
 PREFIX = Path(os.environ.get("CANNERY_PREFIX", TARGET / "prefix"))
-FOLDERS = ("examples/c", "examples/cpp", "examples/python", "tests/c")
+FOLDERS = ("examples/c", "examples/cpp", "examples/python")
 BUILT = TARGET / "programs"
 WARNINGS = ["-Wall", "-Wextra", "-pedantic", "-Werror"]
 LANGUAGES = {

@@ -117,6 +117,12 @@ SUITES = [
         [CARGO, "run", "--release", "--locked", "--quiet", "--package", "cannery-conformance"],
         plain_line,
     ),
+    Suite(
+        "model",
+        [CARGO, "run", "--release", "--locked", "--quiet", "--package", "cannery-model"],
+        plain_line,
+    ),
+    Suite("c-programs", [PYTHON, "tests/c/run.py"], plain_line),
     Suite("python", [PYTHON, "-m", "pytest", "-q", "tests/python"], pytest),
     Suite("programs", [PYTHON, "tools/run_programs.py"], plain_line),
     Suite("readme", [PYTHON, "tests/readme/check_readme.py"], plain_line),

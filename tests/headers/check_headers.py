@@ -126,9 +126,8 @@ def check_users(compiler, report):
         good, said = compiler.run(text, C, "c11")
         found = not good and "static assertion failed" in said
         report(f"a wrong {title} is noticed", found, said or "it compiled")
-    print(
-        f"programs: {len(user_programs.GOOD)} of users, {len(user_programs.BAD) + len(user_programs.WRONG_FACTS)} that must fail"
-    )
+    must_fail = len(user_programs.BAD) + len(user_programs.WRONG_FACTS)
+    print(f"programs: {len(user_programs.GOOD)} of users, {must_fail} that must fail")
 
 
 def check_libraries(compiler, spec, libraries, report):

@@ -2,9 +2,9 @@
 
 use cannery_abi as abi;
 use cannery_runtime::error::Error;
-use cannery_runtime::stream::event;
+use cannery_runtime::stream::{event, timeouts};
 
-use crate::face::{address_place, faces, put};
+use crate::face::{address_place, faces, place, put};
 
 fn create(
     place: *mut abi::aclrtEvent,
@@ -35,9 +35,11 @@ faces! {
     /// aclrtRecordEventWithFlag
     fn aclrtRecordEventWithFlag(event: abi::aclrtEvent, stream: abi::aclrtStream, flag: u32)
         => event::record(event as u64, stream as u64, Some(flag));
+    /// aclrtSetOpWaitTimeout
+    fn aclrtSetOpWaitTimeout(timeout: u32) => timeouts::set_wait(timeout);
     /// aclrtStreamWaitEvent
     fn aclrtStreamWaitEvent(stream: abi::aclrtStream, event: abi::aclrtEvent)
-        => event::stream_wait(stream as u64, event as u64, 0, None);
+        => timeouts::stream_wait_event(stream as u64, event as u64);
     /// aclrtStreamWaitEventWithTimeout
     fn aclrtStreamWaitEventWithTimeout(
         stream: abi::aclrtStream,
@@ -100,4 +102,29 @@ faces! {
     };
     /// aclrtGetEventAvailNum
     fn aclrtGetEventAvailNum(eventCount: *mut u32) => put(eventCount, "eventCount", event::available);
+    /// aclrtIpcGetEventHandle
+    fn aclrtIpcGetEventHandle(event: abi::aclrtEvent, handle: *mut abi::aclrtIpcEventHandle) => {
+        if event.is_null() {
+            return Err(Error::null("event"));
+        }
+        let Some(place) = place(handle) else { return Err(Error::null("handle")) };
+        let name = event::ipc_handle(event as u64)?;
+        place.reserved = [0; 64];
+        for (to, from) in place.reserved.iter_mut().zip(name.bytes().take(63)) {
+            *to = from as core::ffi::c_char;
+        }
+        Ok(())
+    };
+    /// aclrtIpcOpenEventHandle
+    fn aclrtIpcOpenEventHandle(handle: abi::aclrtIpcEventHandle, event: *mut abi::aclrtEvent) => {
+        let Some(place) = address_place(event) else { return Err(Error::null("event")) };
+        let bytes: Vec<u8> = handle
+            .reserved
+            .iter()
+            .take_while(|byte| **byte != 0)
+            .map(|byte| *byte as u8)
+            .collect();
+        *place = event::ipc_open(&String::from_utf8_lossy(&bytes))?;
+        Ok(())
+    };
 }

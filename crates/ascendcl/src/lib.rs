@@ -20,6 +20,7 @@ mod device;
 mod device_memory;
 mod error;
 mod event;
+mod execution_control;
 mod extension;
 mod face;
 mod host_memory;

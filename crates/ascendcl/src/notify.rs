@@ -1,11 +1,13 @@
 //! Chapters: notify management, counting notifies.
 
+use core::ffi::{CStr, c_char};
+
 use cannery_abi as abi;
 use cannery_runtime::error::Error;
 use cannery_runtime::stream::count_notify::{self, Condition};
 use cannery_runtime::stream::notify;
 
-use crate::face::{address_place, addresses, faces, place, put};
+use crate::face::{address_place, addresses, array, faces, place, put};
 
 faces! {
     /// aclrtCreateNotify
@@ -81,5 +83,45 @@ faces! {
             return Err(Error::null("cntNotify"));
         }
         put(notifyId, "notifyId", || count_notify::id(cntNotify as u64))
+    };
+    /// aclrtNotifyGetExportKey
+    fn aclrtNotifyGetExportKey(
+        notify: abi::aclrtNotify,
+        key: *mut c_char,
+        len: usize,
+        flags: u64,
+    ) => {
+        if notify.is_null() {
+            return Err(Error::null("notify"));
+        }
+        if key.is_null() {
+            return Err(Error::null("key"));
+        }
+        let name = notify::export(notify as u64, len, flags)?;
+        // SAFETY: `key` has room for `len` bytes per the contract, which were found enough.
+        unsafe {
+            core::ptr::copy_nonoverlapping(name.as_ptr().cast(), key, name.len());
+            key.add(name.len()).write(0);
+        }
+        Ok(())
+    };
+    /// aclrtNotifySetImportPid
+    fn aclrtNotifySetImportPid(notify: abi::aclrtNotify, pid: *mut i32, num: usize) => {
+        if notify.is_null() {
+            return Err(Error::null("notify"));
+        }
+        let pids = array(pid.cast_const(), num).ok_or_else(|| Error::null("pid"))?;
+        notify::allow(notify as u64, pids)
+    };
+    /// aclrtNotifyImportByKey
+    fn aclrtNotifyImportByKey(notify: *mut abi::aclrtNotify, key: *const c_char, flags: u64) => {
+        let Some(place) = address_place(notify) else { return Err(Error::null("notify")) };
+        if key.is_null() {
+            return Err(Error::null("key"));
+        }
+        // SAFETY: not NULL, so a C string per the contract of the faces.
+        let key = unsafe { CStr::from_ptr(key) }.to_string_lossy();
+        *place = notify::import(&key, flags)?;
+        Ok(())
     };
 }

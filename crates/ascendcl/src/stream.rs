@@ -1,10 +1,10 @@
 //! Chapter: stream management; value write and wait.
 
-use core::ffi::c_void;
+use core::ffi::{CStr, c_char, c_void};
 
 use cannery_abi as abi;
 use cannery_runtime::error::Error;
-use cannery_runtime::stream::{manage, value, wait};
+use cannery_runtime::stream::{failure, manage, state_callback, value, wait};
 
 use crate::face::{address_place, faces, place, put};
 
@@ -49,7 +49,7 @@ faces! {
         => put(streamId, "streamId", || manage::id(stream as u64));
     /// aclrtSetStreamFailureMode
     fn aclrtSetStreamFailureMode(stream: abi::aclrtStream, mode: u64)
-        => manage::set_failure_mode(stream as u64, mode);
+        => failure::set(stream as u64, mode);
     /// aclrtSetStreamOverflowSwitch
     fn aclrtSetStreamOverflowSwitch(stream: abi::aclrtStream, flag: u32)
         => manage::set_overflow(stream as u64, flag);
@@ -85,6 +85,16 @@ faces! {
         let Some(place) = address_place(stream) else { return Err(Error::null("stream")) };
         *place = manage::current_default()?;
         Ok(())
+    };
+    /// aclrtRegStreamStateCallback
+    fn aclrtRegStreamStateCallback(
+        regName: *const c_char,
+        callback: abi::aclrtStreamStateCallback,
+        args: *mut c_void,
+    ) => {
+        // SAFETY: NULL or a C string per the contract of the faces.
+        let name = (!regName.is_null()).then(|| unsafe { CStr::from_ptr(regName) }.to_string_lossy());
+        state_callback::register(name.as_deref(), callback, args)
     };
     /// aclrtValueWrite
     fn aclrtValueWrite(devAddr: *mut c_void, value: u64, flag: u32, stream: abi::aclrtStream)

@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand};
 
@@ -9,13 +10,16 @@ const EXAMPLES: &str = "\
 Examples:
   cannery run -- ./my_program --its-own options
   cannery run --profile 310P --devices 2 -- python3 train.py
+  cannery run --schedule random --seeds 100 -- ./my_program
   cannery info --profile Ascend910B4
   eval \"$(cannery env --hbm 8G)\"        # the same for a whole shell
   cannery install ~/ascend             # a copy of the toolkit elsewhere
 
 Exit codes:
   the program's own; 127 when it was not found, 126 when it cannot be executed;
-  2 when cannery itself refuses (wrong usage, a setting with a bad value).";
+  2 when cannery itself refuses (wrong usage, a setting with a bad value).
+  With --seeds: 0 when all seeds passed, else the code of the failing run (128+N
+  for signal N, 124 when its time ran out); 130 and 143 after SIGINT and SIGTERM.";
 
 const RUN_EXAMPLES: &str = "\
 Examples:
@@ -24,9 +28,16 @@ Examples:
   cannery run --profile 310B --mode rc -- ./edge_app
   cannery run --hbm 64M --huge 8M -- python3 oom.py
   cannery run --quiet --log debug -- pytest   no banner, all logs
+  cannery run --schedule random:7 -- ./prog   queued work in the order of seed 7
+  cannery run --schedule random --seeds 100 --timeout 60 -- ./prog
 
 The program replaces cannery: signals, standard streams and the exit code are
-its own. Options after the program's name belong to the program.";
+its own. Options after the program's name belong to the program.
+
+With --seeds the program runs once for each seed, several at a time, without
+input. What passing runs print is discarded. The first failing seed (exit code
+not 0, a signal, or out of time) ends it: its output is shown, and the command
+that replays it.";
 
 const ENV_EXAMPLES: &str = "\
 Examples:
@@ -83,6 +94,9 @@ pub(crate) struct RunOptions {
     #[command(flatten)]
     pub(crate) settings: SettingOptions,
 
+    #[command(flatten)]
+    pub(crate) seeds: SeedOptions,
+
     /// The program and its arguments
     #[arg(
         required = true,
@@ -126,8 +140,45 @@ pub(crate) struct InstallOptions {
     pub(crate) force: bool,
 }
 
-/// One option for each setting. The values are judged by the library.
+/// Many runs of one program, each with another order of queued work.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Many seeds (with --schedule random)")]
+pub(crate) struct SeedOptions {
+    /// Run the program once for each of N seeds
+    #[arg(long = "seeds", value_name = "N", requires = "schedule",
+          value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) count: Option<u64>,
+
+    /// The first of the seeds
+    #[arg(
+        long = "first-seed",
+        value_name = "K",
+        requires = "count",
+        default_value_t = 0
+    )]
+    pub(crate) first: u64,
+
+    /// Runs at a time; the number of cores unless given
+    #[arg(long, value_name = "J", requires = "count",
+          value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) jobs: Option<u16>,
+
+    /// Time for each run; one that takes longer is ended and has failed
+    #[arg(long, value_name = "SECONDS", requires = "count", value_parser = seconds)]
+    pub(crate) timeout: Option<Duration>,
+}
+
+/// A time as a number of seconds above 0, such as 60 or 0.5.
+fn seconds(text: &str) -> Result<Duration, String> {
+    text.parse()
+        .ok()
+        .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
+        .filter(|time| !time.is_zero())
+        .ok_or_else(|| "must be a number of seconds above 0, such as 60 or 0.5".to_owned())
+}
+
+/// One option for each setting. The values are judged by the library.
+#[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Settings (each also an environment variable)")]
 pub(crate) struct SettingOptions {
     /// Number of devices, 1 to 16 (CANNERY_DEVICES)
@@ -161,8 +212,8 @@ pub(crate) struct SettingOptions {
     #[arg(long, value_name = "auto|strict|off")]
     pin: Option<String>,
 
-    /// Order of queued work; fifo is the one of this release
-    /// (CANNERY_SCHEDULE)
+    /// When queued work runs: fifo, eager, lazy, random:SEED, or random with
+    /// --seeds (CANNERY_SCHEDULE)
     #[arg(long, value_name = "S")]
     schedule: Option<String>,
 
@@ -189,6 +240,19 @@ pub(crate) struct GivenSetting<'a> {
 }
 
 impl SettingOptions {
+    /// The schedule given on the command line.
+    pub(crate) fn schedule(&self) -> Option<&str> {
+        self.schedule.as_deref()
+    }
+
+    /// The same settings with another schedule.
+    pub(crate) fn with_schedule(&self, schedule: String) -> Self {
+        Self {
+            schedule: Some(schedule),
+            ..self.clone()
+        }
+    }
+
     /// The settings given on the command line.
     pub(crate) fn given(&self) -> Vec<GivenSetting<'_>> {
         let all = [
@@ -262,6 +326,43 @@ mod tests {
         let options = run_options(&["cannery", "run", "--devices", "-1", "--hbm", "lots", "p"]);
         let values: Vec<_> = options.settings.given().iter().map(|g| g.value).collect();
         assert_eq!(values, ["-1", "lots"]);
+    }
+
+    #[test]
+    fn seeds_have_their_own_options() {
+        let line =
+            "cannery run --schedule random --seeds 9 --first-seed 4 --jobs 2 --timeout 0.5 p";
+        let options = run_options(&line.split(' ').collect::<Vec<_>>());
+        let seeds = options.seeds;
+        assert_eq!(
+            (seeds.count, seeds.first, seeds.jobs),
+            (Some(9), 4, Some(2))
+        );
+        assert_eq!(seeds.timeout, Some(Duration::from_millis(500)));
+        let plain = run_options(&["cannery", "run", "p"]).seeds;
+        assert_eq!((plain.count, plain.first), (None, 0));
+    }
+
+    #[test]
+    fn seed_options_without_seeds_and_odd_values_are_refused() {
+        for line in [
+            "--seeds 5",
+            "--schedule random --jobs 2",
+            "--schedule random --first-seed 2",
+            "--schedule random --timeout 2",
+            "--schedule random --seeds 0",
+            "--schedule random --seeds -1",
+            "--schedule random --seeds many",
+            "--schedule random --seeds 2 --jobs 0",
+            "--schedule random --seeds 2 --timeout 0",
+            "--schedule random --seeds 2 --timeout=-1",
+            "--schedule random --seeds 2 --timeout nan",
+            "--schedule random --seeds 2 --timeout inf",
+        ] {
+            let words = ["cannery", "run"].into_iter().chain(line.split(' '));
+            let refused = Arguments::try_parse_from(words.chain(["p"]));
+            assert!(refused.is_err(), "{line}");
+        }
     }
 
     #[test]

@@ -9,6 +9,8 @@
 //!   `--devices 2` is another spelling of `CANNERY_DEVICES=2`.
 //! * **Environment**: the variables a program needs to find and configure the
 //!   library of a prefix: the settings, plus the search paths.
+//! * **Seed**: the number that decides the order of queued work under the
+//!   schedule `random:SEED`.
 //! * **Report**: what the library itself says about the device it would
 //!   emulate under an environment (`cannery_info`, JSON).
 //!
@@ -18,10 +20,14 @@
 //!   variables and asks for the report; a refusal is printed as the library
 //!   words it. Nothing is checked twice, so nothing can be checked differently.
 //! * `cannery run` *becomes* the program (`exec`): its standard streams,
-//!   signals, process id and exit status are the program's own.
+//!   signals, process id and exit status are the program's own. With `--seeds`
+//!   it stays, as the parent of one run for each seed: the answer is the lowest
+//!   seed that fails, and no process outlives the tool.
 //! * Exit codes: 0 success; 2 a refusal of the tool or of a setting; 126 the
 //!   program exists but cannot be executed; 127 the program was not found;
-//!   otherwise the program's own (a shell shows 128+N for signal N).
+//!   otherwise the program's own (a shell shows 128+N for signal N). With
+//!   `--seeds` those of the failing run, 128+N for signal N, 124 when its time
+//!   ran out; 128+N when signal N stopped the tool.
 //! * Errors go to standard error and begin with `cannery:`. No colours.
 
 mod arguments;
@@ -33,6 +39,7 @@ mod library;
 mod prefix;
 mod report;
 mod run;
+mod seeds;
 mod shell;
 mod size;
 
@@ -50,6 +57,10 @@ fn main() -> ExitCode {
         Err(refusal) => return show_refusal(&refusal),
     };
     let result = match arguments.command {
+        Command::Run(options) if options.seeds.count.is_some() => match seeds::run(&options) {
+            Ok(code) => return ExitCode::from(code),
+            Err(error) => Err(error),
+        },
         Command::Run(options) => run::run(&options).map(|never| match never {}),
         Command::Env(options) => shell::print_exports(&options),
         Command::Info(options) => info::show(&options),

@@ -36,8 +36,8 @@ pub(crate) fn run(options: &RunOptions) -> Result<Infallible, Error> {
     Err(explain(program, &cause))
 }
 
-/// Words a failed `exec` as a shell would, with the shell's exit codes.
-fn explain(program: &OsStr, cause: &io::Error) -> Error {
+/// Words a failed start as a shell would, with the shell's exit codes.
+pub(crate) fn explain(program: &OsStr, cause: &io::Error) -> Error {
     let name = program.display();
     match cause.kind() {
         io::ErrorKind::NotFound => match found(program) {

@@ -30,7 +30,7 @@ pub(crate) fn print_exports(options: &EnvOptions) -> Result<(), Error> {
 
 /// A value in single quotes. Inside them a POSIX shell takes every byte as it
 /// is, except the single quote, which is written outside as `\'`.
-fn quoted(value: &OsStr) -> Vec<u8> {
+pub(crate) fn quoted(value: &OsStr) -> Vec<u8> {
     let mut quoted = vec![b'\''];
     for &byte in value.as_bytes() {
         if byte == b'\'' {

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use cannery_heap::range::{NodeId, RangeHeap};
 use cannery_heap::slab::{
-    Bins, CLASSES, LargeInfo, MAX_BINS, Owner, SpanTable, Start, class_of, span_slices,
+    Bins, CLASSES, LargeInfo, MAX_BINS, Owner, Place, SpanTable, Start, class_of, span_slices,
 };
 use proptest::prelude::*;
 use rand::rngs::SmallRng;
@@ -156,6 +156,12 @@ const NOBODY: Owner = Owner {
     page: 0,
 };
 
+fn bins_of(place: Place) -> u32 {
+    match place {
+        Place::Small { bins, .. } | Place::Large { bins, .. } => bins,
+    }
+}
+
 /// Releases the block at `start`; spans that empty are forgotten.
 fn free(bins: &mut Bins, table: &SpanTable<'_>, start: u64) {
     let freed = match table.start(start) {
@@ -198,6 +204,8 @@ fn a_stale_entry_finds_nothing_through_a_neighbour() {
         }
         for offset in (4 * SLICE..32 * SLICE).step_by(64) {
             assert_eq!(table.find(offset), None, "{units} units, at {offset:#x}");
+            let start = table.start(offset);
+            assert!(start.is_none(), "{units} units, at {offset:#x}");
         }
         for start in starts {
             free(&mut neighbours, &table, start);
@@ -295,6 +303,10 @@ fn readers_find_live_blocks_while_owners_churn() {
                             assert_eq!((found.start, found.size), (block.start, block.size));
                             assert_eq!(found.owner, block.owner);
                         }
+                        let start = table.start(block.start).expect("lives");
+                        assert_eq!(start.family(), block.owner.family);
+                        let place = table.find(block.start).expect("lives").place;
+                        assert_eq!(start.bins(), bins_of(place));
                         looks.fetch_add(1, Ordering::Relaxed);
                     }
                     drop(place);

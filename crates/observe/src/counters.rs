@@ -213,7 +213,9 @@ impl<const USUAL: u8> Ledger<USUAL> {
         counters.modules[Self::USUAL_AT] += self.usual;
         for (at, tally) in counters.families.iter_mut().enumerate() {
             *tally = Tally {
-                blocks: self.allocations[at].wrapping_sub(self.frees[at]).cast_signed(),
+                blocks: self.allocations[at]
+                    .wrapping_sub(self.frees[at])
+                    .cast_signed(),
                 bytes: self.bytes[at],
             };
         }
@@ -300,10 +302,16 @@ mod tests {
         let mut blocks: Vec<(u8, u8, u64)> = vec![];
         let (mut made, mut gone, mut random) = (0_u64, 0_u64, 1_u64);
         for step in 0..20_000_u64 {
-            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(step | 1);
+            random = random
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(step | 1);
             let pick = random >> 33;
             if pick % 5 < 3 - (step / 1000) % 2 || blocks.is_empty() {
-                let module = if pick % 7 == 0 { (pick % 61) as u8 } else { USUAL };
+                let module = if pick % 7 == 0 {
+                    (pick % 61) as u8
+                } else {
+                    USUAL
+                };
                 let block = ((pick % 9) as u8, module, (pick % 1000 + 1) * 64);
                 blocks.push(block);
                 ledger.allocated(block.0, module, block.2);

@@ -1,7 +1,7 @@
 //! Manual chapter: device management. A device counts its references; its memory appears when it
 //! is first set and goes with the last reset.
 
-use std::sync::atomic::{AtomicI32, AtomicU16, Ordering};
+use std::sync::atomic::{AtomicI32, AtomicU16, AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use crate::context::Context;
@@ -21,6 +21,9 @@ pub(crate) struct Device {
     /// Bit i: this device may access device i.
     peers: AtomicU16,
     saturation: AtomicI32,
+    /// Events and notifies alive.
+    events: AtomicU32,
+    notifies: AtomicU32,
 }
 
 /// References that keep the device alive.
@@ -45,6 +48,8 @@ impl Device {
             store: OnceLock::new(),
             peers: AtomicU16::new(0),
             saturation: AtomicI32::new(0),
+            events: AtomicU32::new(0),
+            notifies: AtomicU32::new(0),
         }
     }
 
@@ -67,17 +72,25 @@ impl Device {
     }
 
     /// Opens the memory of the device. The caller holds the state lock, so only one thread does.
+    #[inline]
     pub(crate) fn open(&self, window: &Window, settings: &Settings) -> Result<&Store> {
-        if let Some(store) = self.store.get() {
-            return Ok(store);
+        match self.store.get() {
+            Some(store) => Ok(store),
+            None => self.open_first(window, settings),
         }
+    }
+
+    /// Not inlined: its frame is large, and callers may have small stacks.
+    #[cold]
+    #[inline(never)]
+    fn open_first(&self, window: &Window, settings: &Settings) -> Result<&Store> {
         let plan = window.device_plan(self.index);
-        let store = Store::for_device(self.index as u32, &plan, settings.mode == Mode::Rc)
-            .map_err(|error| {
-                Error::from(Fault::NoWindow {
-                    cause: no_memory_text(&error, plan.bytes),
-                })
-            })?;
+        let store = Store::for_device(self.index as u32, &plan, settings.mode == Mode::Rc);
+        let store = store.map_err(|error| {
+            Error::from(Fault::NoWindow {
+                cause: no_memory_text(&error, plan.bytes),
+            })
+        })?;
         Ok(self.store.get_or_init(|| store))
     }
 
@@ -98,6 +111,16 @@ impl Device {
 
     pub(crate) fn forget_peers(&self) {
         self.peers.store(0, Ordering::Release);
+    }
+
+    /// Number of events alive.
+    pub(crate) fn events(&self) -> &AtomicU32 {
+        &self.events
+    }
+
+    /// Number of notifies alive.
+    pub(crate) fn notifies(&self) -> &AtomicU32 {
+        &self.notifies
     }
 
     /// Float overflow mode (a number that operators would read; remembered as it was set).

@@ -82,17 +82,17 @@ pub fn init(path: Option<&Path>) -> Result<()> {
             "its content differs from that of the first aclInit of this process; use the same content",
         ));
     }
-    if let Some(device) = config.default_device {
-        if usize::try_from(device).is_ok_and(|device| device >= runtime.devices.len()) {
-            return Err(Error::cause(
-                "default_device",
-                device,
-                format!(
-                    "devices 0 to {} exist",
-                    runtime.devices.len().saturating_sub(1)
-                ),
-            ));
-        }
+    if let Some(device) = config.default_device
+        && usize::try_from(device).is_ok_and(|device| device >= runtime.devices.len())
+    {
+        return Err(Error::cause(
+            "default_device",
+            device,
+            format!(
+                "devices 0 to {} exist",
+                runtime.devices.len().saturating_sub(1)
+            ),
+        ));
     }
     // The callbacks may call the runtime, but not aclInit: the state is not held meanwhile.
     drop(state);

@@ -3,7 +3,7 @@
 //!
 //! # Glossary
 //!
-//! * **runtime** ([`process`]): everything of this process, started by the first call that needs it.
+//! * **runtime** (`process`): everything of this process, started by the first call that needs it.
 //! * **device**: one emulated card; its **store** is its memory.
 //! * **context**: what a thread is bound to; belongs to a device. Primary (counted by set and reset)
 //!   or explicit.
@@ -39,9 +39,11 @@ mod limits;
 mod log;
 mod manage;
 pub mod memory;
+mod named_callbacks;
 mod os;
 mod patient;
 mod peer;
+mod philox;
 mod process;
 mod properties;
 mod registry;

@@ -107,6 +107,7 @@ pub fn set_device(id: i32) -> Result<()> {
         Ok(()) => {
             crate::error::clear_setup_failure();
             state_callback::tell(id, abi::ACL_RT_DEVICE_STATE_SET_POST);
+            crate::stream::state_callback::bound();
         }
         Err(error) => crate::error::note_setup_failure("aclrtSetDevice", error),
     }
@@ -217,7 +218,10 @@ pub fn create_context(id: i32) -> Result<u64> {
     };
     let result = create();
     match &result {
-        Ok(_) => crate::error::clear_setup_failure(),
+        Ok(_) => {
+            crate::error::clear_setup_failure();
+            crate::stream::state_callback::bound();
+        }
         Err(error) => crate::error::note_setup_failure("aclrtCreateContext", error),
     }
     result

@@ -187,6 +187,7 @@ fn start_locked(file: &BTreeMap<String, String>) -> Result<&'static Runtime> {
     let settings = Settings::load(file).map_err(Fault::Setting)?;
     crate::log::set_level(settings.log);
     crate::stream::engine::set_schedule(settings.schedule);
+    crate::stream::timing::set(settings.timing);
     if published().is_some() {
         crate::memory::janitor::forget();
         crate::stream::engine::forget();

@@ -114,10 +114,9 @@ impl<T: Default + Sync> Registry<T> {
         self.free.lock().places.push((handle & 0xf_ffff) as u32);
     }
 
-    /// Number of places that are taken.
-    pub(crate) fn count(&'static self) -> u64 {
-        let free = self.free.lock();
-        u64::from(free.made) - free.places.len() as u64
+    /// A number for the object of a handle that no other living one has.
+    pub(crate) fn place_of(&self, handle: u64) -> u32 {
+        (handle & 0xf_ffff) as u32
     }
 
     /// Every living object with its handle.

@@ -3,24 +3,15 @@
 #![allow(unsafe_code)] // they are C functions
 
 use std::ffi::c_void;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use cannery_abi as abi;
 
-use crate::error::{Error, Fault, Result};
-use crate::patient;
+use crate::error::Result;
+use crate::named_callbacks::NamedCallbacks;
 
 type Function = unsafe extern "C" fn(i32, abi::aclrtDeviceState, *mut c_void);
 
-struct Entry {
-    name: String,
-    function: Function,
-    args: usize,
-}
-
-static ENTRIES: Mutex<Vec<Entry>> = Mutex::new(Vec::new());
-static ANY: AtomicBool = AtomicBool::new(false);
+static CALLBACKS: NamedCallbacks<Function> = NamedCallbacks::new();
 
 /// Registers `function` under a name, or with `None` takes the name's function away.
 ///
@@ -31,50 +22,13 @@ pub fn register(
     function: abi::aclrtDeviceStateCallback,
     args: *mut c_void,
 ) -> Result<()> {
-    let Some(name) = name else {
-        return Err(Error::null("regName"));
-    };
-    if name.is_empty() {
-        return Err(Error::value("regName", "\"\"", "must not be empty"));
-    }
-    let Some(mut entries) = patient::lock(&ENTRIES) else {
-        return Err(Fault::Forked.into());
-    };
-    let known = entries.iter().position(|entry| entry.name == name);
-    match (function, known) {
-        (Some(_), Some(_)) => Err(Error::cause("regName", name, "is registered already")),
-        (None, None) => Err(Error::cause("regName", name, "is not registered")),
-        (Some(function), None) => {
-            entries.push(Entry {
-                name: name.to_owned(),
-                function,
-                args: args as usize,
-            });
-            ANY.store(true, Ordering::Release);
-            Ok(())
-        }
-        (None, Some(at)) => {
-            entries.remove(at);
-            Ok(())
-        }
-    }
+    CALLBACKS.register(name, function, args)
 }
 
 /// Calls every function. No lock is held meanwhile: they may call the runtime.
 pub(crate) fn tell(device: i32, state: abi::aclrtDeviceState) {
-    if !ANY.load(Ordering::Acquire) {
-        return;
-    }
-    let calls: Vec<(Function, usize)> = patient::lock(&ENTRIES)
-        .map(|entries| {
-            entries
-                .iter()
-                .map(|entry| (entry.function, entry.args))
-                .collect()
-        })
-        .unwrap_or_default();
-    for (function, args) in calls {
+    CALLBACKS.each(|function, args| {
         // SAFETY: a function of the program, called as it was registered.
-        unsafe { function(device, state, args as *mut c_void) };
-    }
+        unsafe { function(device, state, args) };
+    });
 }

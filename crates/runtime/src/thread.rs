@@ -197,7 +197,7 @@ pub(crate) fn recovered(bytes: u64) -> bool {
 }
 
 /// Runs a call of a function that some products lack. Its argument checks come first; where it
-/// asks for the runtime, the product is checked (see [`wanted`]).
+/// asks for the runtime, the product is checked (see `wanted`).
 pub fn calling<R>(function: &'static str, products: u8, call: impl FnOnce() -> R) -> R {
     STATE.with(|state| {
         state.function.set(function);

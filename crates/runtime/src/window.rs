@@ -257,6 +257,11 @@ impl Window {
         address.wrapping_sub(self.base) < self.bytes
     }
 
+    /// Whether an address is where the runtime touches device memory.
+    pub(crate) fn alias_contains(&self, at: u64) -> bool {
+        self.contains(at.wrapping_sub(self.distance))
+    }
+
     pub(crate) fn base(&self) -> u64 {
         self.base
     }

@@ -42,6 +42,15 @@ api! {
     aclrtMemcpy: fn(*mut c_void, usize, *const c_void, usize, abi::aclrtMemcpyKind) -> Code;
     aclrtPointerGetAttributes: fn(*const c_void, *mut abi::aclrtPtrAttributes) -> Code;
     aclrtMemGetAddressRange: fn(*mut c_void, *mut *mut c_void, *mut usize) -> Code;
+    aclrtMemcpyAsync: fn(*mut c_void, usize, *const c_void, usize, abi::aclrtMemcpyKind, abi::aclrtStream) -> Code;
+    aclrtCreateStream: fn(*mut abi::aclrtStream) -> Code;
+    aclrtDestroyStream: fn(abi::aclrtStream) -> Code;
+    aclrtSynchronizeStream: fn(abi::aclrtStream) -> Code;
+    aclrtStreamQuery: fn(abi::aclrtStream, *mut abi::aclrtStreamStatus) -> Code;
+    aclrtCreateEvent: fn(*mut abi::aclrtEvent) -> Code;
+    aclrtDestroyEvent: fn(abi::aclrtEvent) -> Code;
+    aclrtRecordEvent: fn(abi::aclrtEvent, abi::aclrtStream) -> Code;
+    aclrtQueryEventStatus: fn(abi::aclrtEvent, *mut abi::aclrtEventRecordedStatus) -> Code;
     aclrtGetMemInfo: fn(abi::aclrtMemAttr, *mut usize, *mut usize) -> Code;
 }
 

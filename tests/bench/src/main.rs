@@ -30,9 +30,12 @@
 
 mod api;
 mod bench;
+mod buffer;
 mod clock;
+mod core;
 mod machine;
 mod options;
+mod ping_pong;
 mod replacement;
 mod report;
 mod rounds;

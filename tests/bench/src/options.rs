@@ -3,14 +3,16 @@
 use std::path::PathBuf;
 
 pub(crate) const HELP: &str = "\
-usage: cannery-bench [--quick] [--filter NAME] [--json FILE] [--markdown] [--instructions]
+usage: cannery-bench [--quick] [--filter NAME] [--json FILE] [--markdown]
+                     [--into FILE] [--instructions]
 
 Measures Cannery next to references, both sides in one run, and prints ratios.
 
   --quick         a few short rounds: figures are rough, but everything runs
   --filter NAME   only rows whose chapter or name contains NAME
   --json FILE     also write every figure to FILE
-  --markdown      print tables for docs/performance.md (progress goes to stderr)
+  --markdown      print tables instead of text (progress goes to stderr)
+  --into FILE     put the tables into FILE (docs/performance.md), in place of the old ones
   --instructions  count instructions instead of time (exact and repeatable)
 
 The library is taken from CANNERY_PREFIX (default target/prefix).
@@ -24,6 +26,7 @@ pub(crate) struct Options {
     pub(crate) filter: Option<String>,
     pub(crate) json: Option<PathBuf>,
     pub(crate) markdown: bool,
+    pub(crate) into: Option<PathBuf>,
     pub(crate) instructions: bool,
 }
 
@@ -56,6 +59,7 @@ pub(crate) fn parse(arguments: impl Iterator<Item = String>) -> Result<Task, Str
             "--quick" => options.quick = true,
             "--filter" => options.filter = Some(value()?.to_lowercase()),
             "--json" => options.json = Some(value()?.into()),
+            "--into" => options.into = Some(value()?.into()),
             "--markdown" => options.markdown = true,
             "--instructions" => options.instructions = true,
             "--help" | "-h" => return Ok(Task::Help),

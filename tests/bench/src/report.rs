@@ -3,18 +3,14 @@
 use serde_json::{Value, json};
 
 use crate::machine::{Machine, Spent};
+use crate::options::Options;
 use crate::rounds::{Effort, Samples};
 use crate::row::{Aim, Row};
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Style {
-    Text,
-    Markdown,
-}
-
 /// Prints rows as they come and keeps them.
 pub(crate) struct Report {
-    style: Style,
+    /// Standard output belongs to the tables.
+    quiet: bool,
     machine: Machine,
     effort: Effort,
     quick: bool,
@@ -23,12 +19,12 @@ pub(crate) struct Report {
 }
 
 impl Report {
-    pub(crate) fn new(style: Style, machine: Machine, effort: Effort, quick: bool) -> Report {
+    pub(crate) fn new(options: &Options, machine: Machine, effort: Effort) -> Report {
         Report {
-            style,
+            quiet: options.markdown,
             machine,
             effort,
-            quick,
+            quick: options.quick,
             began: Spent::now(),
             rows: Vec::new(),
         }
@@ -36,17 +32,13 @@ impl Report {
 
     /// Says what is measured where.
     pub(crate) fn begin(&self) {
-        let settings = match self.machine.settings.as_slice() {
-            [] => "defaults".to_owned(),
-            some => some.join(" "),
-        };
         let quick = if self.quick {
             " (quick: figures are rough)"
         } else {
             ""
         };
         self.say(&format!("machine   {}", self.machine.describe()));
-        self.say(&format!("settings  {settings}"));
+        self.say(&format!("settings  {}", self.settings()));
         self.say(&format!(
             "rounds    {} or more of every side, in turns; medians{quick}",
             self.effort.rounds
@@ -62,8 +54,8 @@ impl Report {
         self.rows.push((chapter, row));
     }
 
-    /// Prints the sums, and the tables where they are asked for.
-    pub(crate) fn end(&self) {
+    /// Prints the sums.
+    pub(crate) fn end(&self, disturbed: f64) {
         let aims = || self.rows.iter().flat_map(|(_, row)| &row.aims);
         let (met, all) = (aims().filter(|aim| aim.met).count(), aims().count());
         let (others, stolen) = self.others();
@@ -74,7 +66,8 @@ impl Report {
             .count();
         self.say(&format!(
             "\n{met} aims met, {} missed; {not_run} rows not run; meanwhile other programs used {others:.0} % of the \
-             machine, and {stolen:.0} % were stolen by other virtual machines",
+             machine, other virtual machines took {stolen:.0} %, and {disturbed:.0} % of the rounds \
+             were disturbed in every try",
             all - met,
         ));
         for (chapter, row) in &self.rows {
@@ -86,9 +79,6 @@ impl Report {
                 ));
             }
         }
-        if self.style == Style::Markdown {
-            self.print_markdown();
-        }
     }
 
     fn others(&self) -> (f64, f64) {
@@ -96,49 +86,52 @@ impl Report {
     }
 
     fn say(&self, line: &str) {
-        if self.style == Style::Markdown {
+        if self.quiet {
             eprintln!("{line}");
         } else {
             println!("{line}");
         }
     }
 
-    fn print_markdown(&self) {
-        let mut last = "";
-        let mut notes: Vec<&str> = Vec::new();
-        for (chapter, row) in &self.rows {
-            if *chapter != last {
-                print_notes(&mut notes);
-                println!("\n### {chapter}\n");
-                println!("| what | Cannery | reference | ratio | aim |");
-                println!("|---|---:|---|---|---|");
-                last = chapter;
-            }
-            let figure = match &row.figures {
-                Ok(_) => row.unit.show(row.value()),
-                Err(reason) => format!("not run: {reason}"),
-            };
-            let join = |parts: Vec<String>| parts.join("<br>");
-            let references = row.references.iter();
-            let shown = references
-                .clone()
-                .map(|given| format!("{} {}", given.name, row.unit.show(given.samples.median())));
-            let ratios = references.map(|given| row.ratio(given));
-            let aims = row.aims.iter().map(|aim| verdict(row, aim));
-            println!(
-                "| {} | {figure} | {} | {} | {} |",
-                row.name,
-                join(shown.collect()),
-                join(ratios.collect()),
-                join(aims.collect())
-            );
-            notes.extend(row.note.as_deref().filter(|note| !notes.contains(note)));
+    /// The tables, with what they were measured on.
+    pub(crate) fn markdown(&self, disturbed: f64) -> String {
+        let (others, stolen) = self.others();
+        let mut text = format!(
+            "Machine: {}. Settings: {}. While this was measured, other programs used {others:.0} % of the \
+             machine, other virtual machines took {stolen:.0} %, and {disturbed:.0} % of the rounds were \
+             disturbed in every try.\n",
+            self.machine.describe(),
+            self.settings(),
+        );
+        if self.quick {
+            text.push_str("\nA quick run: the figures are rough.\n");
         }
-        print_notes(&mut notes);
+        for rows in self.rows.chunk_by(|(a, _), (b, _)| a == b) {
+            let chapter = rows.first().map_or("", |(chapter, _)| chapter);
+            text.push_str(&format!(
+                "\n### {chapter}\n\n| what | Cannery | reference | ratio | aim |\n|---|---:|---|---|---|\n"
+            ));
+            let mut notes: Vec<&str> = Vec::new();
+            for (_, row) in rows {
+                text.push_str(&as_markdown(row));
+                notes.extend(row.note.as_deref().filter(|note| !notes.contains(note)));
+            }
+            for note in notes {
+                text.push_str(&format!("\n{note}\n"));
+            }
+        }
+        text
+    }
+
+    fn settings(&self) -> String {
+        match self.machine.settings.as_slice() {
+            [] => "defaults".to_owned(),
+            some => some.join(" "),
+        }
     }
 
     /// Every figure, for programs.
-    pub(crate) fn json(&self) -> String {
+    pub(crate) fn json(&self, disturbed: f64) -> String {
         let rows: Vec<Value> = self
             .rows
             .iter()
@@ -159,16 +152,51 @@ impl Report {
             "quick": self.quick,
             "used_by_other_programs_percent": others,
             "stolen_percent": stolen,
+            "disturbed_rounds_percent": disturbed,
             "rows": rows,
         });
         format!("{whole:#}\n")
     }
 }
 
-fn print_notes(notes: &mut Vec<&str>) {
-    for note in notes.drain(..) {
-        println!("\n{note}");
+/// A text with tables in place of those between its marks.
+///
+/// # Errors
+/// The marks that it lacks.
+pub(crate) fn with_tables(text: &str, name: &str, tables: &str) -> Result<String, String> {
+    let (begin, end) = (
+        format!("<!-- {name} -->\n"),
+        format!("<!-- end of {name} -->"),
+    );
+    let parts = text.split_once(&begin).and_then(|(before, rest)| {
+        let (_, after) = rest.split_once(&end)?;
+        Some((before, after))
+    });
+    match parts {
+        Some((before, after)) => Ok(format!("{before}{begin}\n{tables}\n{end}{after}")),
+        None => Err(format!("no `{}` and `{end}`", begin.trim())),
     }
+}
+
+fn as_markdown(row: &Row) -> String {
+    let figure = match &row.figures {
+        Ok(_) => row.unit.show(row.value()),
+        Err(reason) => format!("not run: {reason}"),
+    };
+    let join = |parts: Vec<String>| parts.join("<br>");
+    let references = row.references.iter();
+    let shown = references
+        .clone()
+        .map(|given| format!("{} {}", given.name, row.unit.show(given.samples.median())));
+    let ratios = references.map(|given| row.ratio(given));
+    let aims = row.aims.iter().map(|aim| verdict(row, aim));
+    format!(
+        "| {} | {figure} | {} | {} | {} |\n",
+        row.name,
+        join(shown.collect()),
+        join(ratios.collect()),
+        join(aims.collect())
+    )
 }
 
 /// The aim, the figure where it is another than the row's, and met or missed.
@@ -231,4 +259,18 @@ fn as_json(chapter: &str, row: &Row) -> Value {
         "aims": aims,
         "note": row.note,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tables_go_between_their_marks() {
+        let text = "a\n<!-- times -->\nold\n<!-- end of times -->\nb\n";
+        let new = with_tables(text, "times", "new").expect("marks");
+        assert_eq!(new, "a\n<!-- times -->\n\nnew\n<!-- end of times -->\nb\n");
+        assert_eq!(with_tables(&new, "times", "new").as_ref(), Ok(&new));
+        assert!(with_tables(text, "instructions", "new").is_err());
+    }
 }

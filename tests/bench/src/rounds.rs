@@ -1,5 +1,9 @@
 //! Rounds: the sides take turns.
 
+use std::time::Duration;
+
+use crate::core::Core;
+
 /// How much is measured.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Effort {
@@ -7,6 +11,10 @@ pub(crate) struct Effort {
     pub(crate) rounds: usize,
     /// How often as many rounds are added while the figures scatter.
     pub(crate) repeats: usize,
+    /// How often a round is tried until nothing disturbed the core.
+    pub(crate) tries: usize,
+    /// How long the whole run may wait for a core at full speed.
+    pub(crate) patience: Duration,
     /// By what the calls of a round are divided.
     pub(crate) divisor: usize,
 }
@@ -15,11 +23,15 @@ impl Effort {
     pub(crate) const FULL: Effort = Effort {
         rounds: 21,
         repeats: 4,
+        tries: 10,
+        patience: Duration::from_secs(120),
         divisor: 1,
     };
     pub(crate) const QUICK: Effort = Effort {
         rounds: 5,
         repeats: 0,
+        tries: 1,
+        patience: Duration::ZERO,
         divisor: 8,
     };
 
@@ -87,7 +99,7 @@ pub(crate) type Side<'a> = Box<dyn FnMut() -> f64 + 'a>;
 
 /// Rounds of every side in turn, after one for each that does not count. Every round begins with
 /// another side. More rounds are made while the first side scatters.
-pub(crate) fn take_turns(effort: Effort, mut sides: Vec<Side<'_>>) -> Vec<Samples> {
+pub(crate) fn take_turns(effort: Effort, core: &Core, mut sides: Vec<Side<'_>>) -> Vec<Samples> {
     let mut samples = vec![Samples::default(); sides.len()];
     for side in &mut sides {
         side();
@@ -99,7 +111,7 @@ pub(crate) fn take_turns(effort: Effort, mut sides: Vec<Side<'_>>) -> Vec<Sample
         for round in 0..effort.rounds {
             for turn in 0..sides.len() {
                 let at = (round + turn) % sides.len();
-                let value = sides[at]();
+                let value = core.undisturbed(effort.tries, &mut sides[at]);
                 samples[at].0.push(value);
             }
         }
@@ -133,9 +145,15 @@ mod tests {
         let effort = Effort {
             rounds: 3,
             repeats: 5,
+            tries: 1,
+            patience: Duration::ZERO,
             divisor: 1,
         };
-        let samples = take_turns(effort, vec![side('a'), side('b'), side('c')]);
+        let samples = take_turns(
+            effort,
+            &Core::new(Duration::ZERO),
+            vec![side('a'), side('b'), side('c')],
+        );
         assert_eq!(*turns.borrow(), "abcabcbcacab");
         assert!(samples.iter().all(|side| side.rounds() == 3));
     }
@@ -145,6 +163,8 @@ mod tests {
         let effort = Effort {
             rounds: 4,
             repeats: 2,
+            tries: 1,
+            patience: Duration::ZERO,
             divisor: 1,
         };
         let mut last = 0.0;
@@ -152,7 +172,11 @@ mod tests {
             last = 1.0 - last;
             10.0 + 3.0 * last
         });
-        let samples = take_turns(effort, vec![restless, Box::new(|| 1.0)]);
+        let samples = take_turns(
+            effort,
+            &Core::new(Duration::ZERO),
+            vec![restless, Box::new(|| 1.0)],
+        );
         assert_eq!((samples[0].rounds(), samples[1].rounds()), (12, 12));
     }
 }

@@ -170,6 +170,92 @@ functions! {
     fn aclrtGetMemcpyDescSize(kind: aclrtMemcpyKind, size: *mut usize) -> aclError;
     fn aclrtSetMemcpyDesc(desc: *mut c_void, kind: aclrtMemcpyKind, src: *mut c_void, dst: *mut c_void, count: usize, config: *mut c_void) -> aclError;
 
+    fn aclrtMemcpyAsync(dst: *mut c_void, max: usize, src: *const c_void, count: usize, kind: aclrtMemcpyKind, stream: aclrtStream) -> aclError;
+    fn aclrtMemcpyAsyncWithCondition(dst: *mut c_void, max: usize, src: *const c_void, count: usize, kind: aclrtMemcpyKind, stream: aclrtStream) -> aclError;
+    fn aclrtMemcpyAsyncWithDesc(desc: *mut c_void, kind: aclrtMemcpyKind, stream: aclrtStream) -> aclError;
+    fn aclrtMemcpyAsyncWithOffset(dst: *mut *mut c_void, max: usize, dst_offset: usize, src: *mut *const c_void, count: usize, src_offset: usize, kind: aclrtMemcpyKind, stream: aclrtStream) -> aclError;
+    fn aclrtMemsetAsync(ptr: *mut c_void, max: usize, value: i32, count: usize, stream: aclrtStream) -> aclError;
+    fn aclrtMemsetD32Async(ptr: *mut c_void, size: usize, value: u32, n: usize, stream: aclrtStream) -> aclError;
+    fn aclrtMemcpy2dAsync(dst: *mut c_void, dpitch: usize, src: *const c_void, spitch: usize, width: usize, height: usize, kind: aclrtMemcpyKind, stream: aclrtStream) -> aclError;
+    fn aclrtMemcpyBatchAsync(dsts: *mut *mut c_void, maxs: *mut usize, srcs: *mut *mut c_void, sizes: *mut usize, num: usize, attrs: *mut aclrtMemcpyBatchAttr, indexes: *mut usize, num_attrs: usize, fail: *mut usize, stream: aclrtStream) -> aclError;
+    fn aclrtMemcpyBatchAsyncV2(dsts: *mut *mut c_void, maxs: *mut usize, srcs: *mut *mut c_void, sizes: *mut usize, num: usize, attrs: *mut aclrtMemcpyBatchAttr, indexes: *mut usize, num_attrs: usize, stream: aclrtStream) -> aclError;
+
+    // Values in device memory.
+    fn aclrtValueWrite(ptr: *mut c_void, value: u64, flag: u32, stream: aclrtStream) -> aclError;
+    fn aclrtValueWait(ptr: *mut c_void, value: u64, flag: u32, stream: aclrtStream) -> aclError;
+
+    // Streams.
+    fn aclrtCreateStream(stream: *mut aclrtStream) -> aclError;
+    fn aclrtCreateStreamWithConfig(stream: *mut aclrtStream, priority: u32, flag: u32) -> aclError;
+    fn aclrtDestroyStream(stream: aclrtStream) -> aclError;
+    fn aclrtDestroyStreamForce(stream: aclrtStream) -> aclError;
+    fn aclrtStreamAbort(stream: aclrtStream) -> aclError;
+    fn aclrtSynchronizeStream(stream: aclrtStream) -> aclError;
+    fn aclrtSynchronizeStreamWithTimeout(stream: aclrtStream, milliseconds: i32) -> aclError;
+    fn aclrtStreamQuery(stream: aclrtStream, status: *mut aclrtStreamStatus) -> aclError;
+    fn aclrtStreamGetFlags(stream: aclrtStream, flags: *mut u32) -> aclError;
+    fn aclrtStreamGetPriority(stream: aclrtStream, priority: *mut u32) -> aclError;
+    fn aclrtStreamGetId(stream: aclrtStream, id: *mut i32) -> aclError;
+    fn aclrtGetStreamAvailableNum(count: *mut u32) -> aclError;
+    fn aclrtSetStreamFailureMode(stream: aclrtStream, mode: u64) -> aclError;
+    fn aclrtSetStreamOverflowSwitch(stream: aclrtStream, flag: u32) -> aclError;
+    fn aclrtGetStreamOverflowSwitch(stream: aclrtStream, flag: *mut u32) -> aclError;
+    fn aclrtSetStreamAttribute(stream: aclrtStream, attr: aclrtStreamAttr, value: *mut aclrtStreamAttrValue) -> aclError;
+    fn aclrtGetStreamAttribute(stream: aclrtStream, attr: aclrtStreamAttr, value: *mut aclrtStreamAttrValue) -> aclError;
+
+    fn aclrtRegStreamStateCallback(name: *const c_char, call: aclrtStreamStateCallback, args: *mut c_void) -> aclError;
+
+    // Reductions.
+    fn aclrtReduceAsync(dst: *mut c_void, src: *const c_void, count: u64, kind: aclrtReduceKind, data_type: aclDataType, stream: aclrtStream, reserve: *mut c_void) -> aclError;
+
+    // Timeouts and task ids.
+    fn aclrtSetOpWaitTimeout(seconds: u32) -> aclError;
+    fn aclrtSetOpExecuteTimeOut(seconds: u32) -> aclError;
+    fn aclrtSetOpExecuteTimeOutWithMs(milliseconds: u32) -> aclError;
+    fn aclrtSetOpExecuteTimeOutV2(microseconds: u64, actual: *mut u64) -> aclError;
+    fn aclrtGetOpExecuteTimeout(milliseconds: *mut u32) -> aclError;
+    fn aclrtGetOpTimeOutInterval(microseconds: *mut u64) -> aclError;
+    fn aclrtGetThreadLastTaskId(id: *mut u32) -> aclError;
+
+    // Random numbers.
+    fn aclrtRandomNumAsync(info: *const aclrtRandomNumTaskInfo, stream: aclrtStream, reserve: *mut c_void) -> aclError;
+
+    // Events.
+    fn aclrtCreateEvent(event: *mut aclrtEvent) -> aclError;
+    fn aclrtCreateEventWithFlag(event: *mut aclrtEvent, flag: u32) -> aclError;
+    fn aclrtCreateEventExWithFlag(event: *mut aclrtEvent, flag: u32) -> aclError;
+    fn aclrtDestroyEvent(event: aclrtEvent) -> aclError;
+    fn aclrtRecordEvent(event: aclrtEvent, stream: aclrtStream) -> aclError;
+    fn aclrtRecordEventWithFlag(event: aclrtEvent, stream: aclrtStream, flag: u32) -> aclError;
+    fn aclrtResetEvent(event: aclrtEvent, stream: aclrtStream) -> aclError;
+    fn aclrtStreamWaitEvent(stream: aclrtStream, event: aclrtEvent) -> aclError;
+    fn aclrtStreamWaitEventWithTimeout(stream: aclrtStream, event: aclrtEvent, timeout: i32) -> aclError;
+    fn aclrtStreamWaitEventWithFlag(stream: aclrtStream, event: aclrtEvent, timeout: u32, flag: u32) -> aclError;
+    fn aclrtSynchronizeEvent(event: aclrtEvent) -> aclError;
+    fn aclrtSynchronizeEventWithTimeout(event: aclrtEvent, milliseconds: i32) -> aclError;
+    fn aclrtQueryEvent(event: aclrtEvent, status: *mut aclrtEventStatus) -> aclError;
+    fn aclrtQueryEventStatus(event: aclrtEvent, status: *mut aclrtEventRecordedStatus) -> aclError;
+    fn aclrtQueryEventWaitStatus(event: aclrtEvent, status: *mut aclrtEventWaitStatus) -> aclError;
+    fn aclrtEventElapsedTime(ms: *mut f32, start: aclrtEvent, end: aclrtEvent) -> aclError;
+    fn aclrtEventGetTimestamp(event: aclrtEvent, timestamp: *mut u64) -> aclError;
+    fn aclrtGetEventId(event: aclrtEvent, id: *mut u32) -> aclError;
+    fn aclrtGetEventAvailNum(count: *mut u32) -> aclError;
+
+    // Notifies.
+    fn aclrtCreateNotify(notify: *mut aclrtNotify, flag: u64) -> aclError;
+    fn aclrtDestroyNotify(notify: aclrtNotify) -> aclError;
+    fn aclrtRecordNotify(notify: aclrtNotify, stream: aclrtStream) -> aclError;
+    fn aclrtWaitAndResetNotify(notify: aclrtNotify, stream: aclrtStream, timeout: u32) -> aclError;
+    fn aclrtGetNotifyId(notify: aclrtNotify, id: *mut u32) -> aclError;
+    fn aclrtNotifyBatchReset(notifies: *mut aclrtNotify, num: usize) -> aclError;
+
+    // Functions of the program in stream order.
+    fn aclrtLaunchHostFunc(stream: aclrtStream, function: aclrtHostFunc, args: *mut c_void) -> aclError;
+    fn aclrtSubscribeReport(thread: u64, stream: aclrtStream) -> aclError;
+    fn aclrtUnSubscribeReport(thread: u64, stream: aclrtStream) -> aclError;
+    fn aclrtLaunchCallback(function: aclrtCallback, data: *mut c_void, block: aclrtCallbackBlockType, stream: aclrtStream) -> aclError;
+    fn aclrtProcessReport(milliseconds: i32) -> aclError;
+
     // Media memory.
     fn acldvppMalloc(ptr: *mut *mut c_void, size: usize) -> aclError;
     fn acldvppFree(ptr: *mut c_void) -> aclError;

@@ -3,15 +3,21 @@
 //! chapter instead.
 
 mod cache;
+mod callback;
 mod context;
 mod data_buffer;
 mod device;
 mod device_peer;
 mod error;
+mod event;
+mod event_order;
+mod execution;
+mod gate;
 mod host;
 mod info;
 mod init;
 mod media;
+mod memory_async;
 mod memory_batch;
 mod memory_copy;
 mod memory_free;
@@ -20,12 +26,19 @@ mod memory_oom;
 mod memory_policy;
 mod memory_set;
 mod memory_split;
+mod notify;
 mod process;
 mod product;
+mod random_numbers;
 mod rc;
 mod settings;
+mod stream;
+mod stream_failure;
+mod stream_order;
+mod stream_state;
 mod support;
 mod thread;
+mod value;
 
 use crate::case::Case;
 
@@ -33,15 +46,20 @@ use crate::case::Case;
 pub(crate) fn all() -> Vec<Case> {
     [
         cache::cases(),
+        callback::cases(),
         context::cases(),
         data_buffer::cases(),
         device::cases(),
         device_peer::cases(),
         error::cases(),
+        event::cases(),
+        event_order::cases(),
+        execution::cases(),
         host::cases(),
         info::cases(),
         init::cases(),
         media::cases(),
+        memory_async::cases(),
         memory_batch::cases(),
         memory_copy::cases(),
         memory_free::cases(),
@@ -50,11 +68,18 @@ pub(crate) fn all() -> Vec<Case> {
         memory_policy::cases(),
         memory_set::cases(),
         memory_split::cases(),
+        notify::cases(),
         process::cases(),
         product::cases(),
+        random_numbers::cases(),
         rc::cases(),
         settings::cases(),
+        stream::cases(),
+        stream_failure::cases(),
+        stream_order::cases(),
+        stream_state::cases(),
         thread::cases(),
+        value::cases(),
     ]
     .concat()
 }

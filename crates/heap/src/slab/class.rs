@@ -162,7 +162,10 @@ mod tests {
             let last = shape.index_of((u64::from(shape.slices) << 16) - 1);
             let capacity = u32::from(shape.capacity);
             assert!((8..=last + 1).contains(&capacity), "class {class}");
-            assert!(last < u32::from(shape.slices) << shape.word_shift, "class {class}");
+            assert!(
+                last < u32::from(shape.slices) << shape.word_shift,
+                "class {class}"
+            );
         }
     }
 

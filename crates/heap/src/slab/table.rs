@@ -80,6 +80,26 @@ pub enum Start<'a> {
     Large(LargeStart<'a>),
 }
 
+impl Start<'_> {
+    /// Number of the bins that own the block.
+    #[must_use]
+    pub fn bins(&self) -> u32 {
+        match self {
+            Start::Small(start) => start.bins(),
+            Start::Large(start) => start.bins(),
+        }
+    }
+
+    /// Family of the block.
+    #[must_use]
+    pub fn family(&self) -> u8 {
+        match self {
+            Start::Small(start) => start.family(),
+            Start::Large(start) => start.family(),
+        }
+    }
+}
+
 /// See [`Start`].
 #[derive(Clone, Copy, Debug)]
 pub struct SmallStart<'a> {

@@ -358,11 +358,13 @@ impl<'a> Pair<'a> {
     }
 
     fn look_at_empty_spans(&self, owner: usize, class: Option<usize>) {
-        let empty = |span: &&Span| {
-            span.owner == owner && Some(span.class) == class && span.live == 0
-        };
+        let empty =
+            |span: &&Span| span.owner == owner && Some(span.class) == class && span.live == 0;
         let kept = self.spans.values().filter(empty).count();
-        assert!(kept <= KEPT, "{kept} empty spans of class {class:?} are kept");
+        assert!(
+            kept <= KEPT,
+            "{kept} empty spans of class {class:?} are kept"
+        );
     }
 
     fn flush(&mut self, owner: usize) {
@@ -404,14 +406,19 @@ impl<'a> Pair<'a> {
     }
 
     fn look(&self, offset: u64) {
+        let begins = self.blocks.get(&offset);
+        assert_eq!(
+            self.table.start(offset).map(|start| start.family()),
+            begins.map(|block| block.owner.family),
+            "beginning at {offset:#x}, slice {}",
+            offset >> SHIFT
+        );
         assert_eq!(
             self.table.find(offset),
             self.expected(offset),
             "at {offset:#x}, slice {}",
             offset >> SHIFT
         );
-        let starts = self.blocks.contains_key(&offset);
-        assert_eq!(self.table.start(offset).is_some(), starts, "at {offset:#x}");
     }
 
     /// First and last byte, one past the end, one before the start, and some between.
@@ -441,6 +448,7 @@ impl<'a> Pair<'a> {
         }
         for offset in [u64::MAX, u64::MAX - 65535, 1 << 47, 1 << 32] {
             assert_eq!(self.table.find(offset), None);
+            assert!(self.table.start(offset).is_none());
         }
         for (&first, span) in &self.spans {
             assert!(self.table.is_small_span(first), "{span:?}");

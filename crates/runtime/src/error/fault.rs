@@ -101,6 +101,11 @@ pub enum Fault {
     NoWindow { cause: String },
     /// Runtime: the product, mode or build lacks it.
     Unsupported { cause: String },
+    /// Runtime: as `Unsupported`, under a message code of its own.
+    UnsupportedAs {
+        message: &'static str,
+        cause: String,
+    },
     /// Runtime: this function is not built yet.
     NotBuilt,
     /// Runtime: the visible devices leave none.
@@ -156,7 +161,9 @@ impl Fault {
             | Fault::Address { .. } => abi::ACL_ERROR_RT_PARAM_INVALID,
             Fault::NoContext { .. } => abi::ACL_ERROR_RT_CONTEXT_NULL,
             Fault::Forked | Fault::NoWindow { .. } => abi::ACL_ERROR_RT_DEV_SETUP_ERROR,
-            Fault::Unsupported { .. } | Fault::NotBuilt => abi::ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
+            Fault::Unsupported { .. } | Fault::UnsupportedAs { .. } | Fault::NotBuilt => {
+                abi::ACL_ERROR_RT_FEATURE_NOT_SUPPORT
+            }
             Fault::NoDevice { .. } => abi::ACL_ERROR_RT_NO_DEVICE,
             Fault::Shortage(_) | Fault::HostShortage { .. } => abi::ACL_ERROR_RT_MEMORY_ALLOCATION,
             Fault::Internal { .. } => abi::ACL_ERROR_INTERNAL_ERROR,
@@ -185,7 +192,7 @@ impl Fault {
             Fault::Sequence { .. } | Fault::NoContext { .. } | Fault::Forked => "EE1018",
             Fault::NoWindow { .. } => "EE1023",
             Fault::Unsupported { .. } | Fault::NotBuilt => "EE1005",
-            Fault::NoDevice { message, .. } => message,
+            Fault::NoDevice { message, .. } | Fault::UnsupportedAs { message, .. } => message,
             Fault::Shortage(_) => "EL0004",
             Fault::HostShortage { .. } => "EE1013",
             Fault::Internal { .. } => "EE1019",
@@ -279,6 +286,7 @@ impl Fault {
             | Fault::NoContext { cause }
             | Fault::NoWindow { cause }
             | Fault::Unsupported { cause }
+            | Fault::UnsupportedAs { cause, .. }
             | Fault::NoDevice { cause, .. }
             | Fault::Internal { cause } => write!(text, "{cause}"),
             Fault::Forked => write!(

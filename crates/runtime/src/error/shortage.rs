@@ -88,7 +88,7 @@ impl fmt::Display for Bytes {
             if self.0 >= unit {
                 let whole = self.0 / unit;
                 let tenth = self.0 % unit * 10 / unit;
-                return if self.0 % unit == 0 {
+                return if self.0.is_multiple_of(unit) {
                     write!(f, "{whole} {name} ({} bytes)", self.0)
                 } else {
                     write!(f, "{whole}.{tenth} {name} ({} bytes)", self.0)

@@ -232,14 +232,7 @@ fn bad_size(call: &Call, size: u64, worst: u64) -> Error {
 
 /// A place for a block, and the block in it.
 #[inline(always)]
-fn place(
-    call: &Call,
-    here: &Here,
-    me: Me,
-    size: u64,
-    policy: i32,
-    module: u8,
-) -> Result<u64> {
+fn place(call: &Call, here: &Here, me: Me, size: u64, policy: i32, module: u8) -> Result<u64> {
     let aligned = size.next_multiple_of(32);
     let padded = aligned + call.tail(here);
     // The usual case, for which no rule needs to be asked.

@@ -81,7 +81,7 @@ pub(crate) const fn families(list: &[Family]) -> u16 {
 pub(crate) struct Store {
     normal: Region<NORMAL_SHIFT>,
     huge: Region<HUGE_SHIFT>,
-    arenas: Box<[QuickLock<Arena>; ARENAS]>,
+    arenas: Box<[QuickLock<Arena>]>,
     /// Bit i: arena i was used.
     active: AtomicU32,
     back: Mutex<[RangeHeap; 2]>,
@@ -117,7 +117,10 @@ impl Store {
 
     /// Pinned host memory at `base`, bounded by what the system gives.
     pub(crate) fn for_host(base: u64, bytes: u64, pins: Pins) -> io::Result<Store> {
-        let (normal, huge) = (Region::new(base, bytes, 0)?, Region::new(base + bytes, 0, 0)?);
+        let (normal, huge) = (
+            Region::new(base, bytes, 0)?,
+            Region::new(base + bytes, 0, 0)?,
+        );
         let plenty = MemoryPlan {
             capacity: bytes,
             huge: 0,
@@ -139,7 +142,7 @@ impl Store {
         Store {
             normal,
             huge,
-            arenas: Box::new(std::array::from_fn(|n| QuickLock::new(Arena::new(n as u32)))),
+            arenas: fresh_arenas(),
             active: AtomicU32::new(0),
             back: Mutex::new(back),
             back_activity: AtomicU64::new(0),
@@ -238,7 +241,11 @@ impl Store {
             return Err(Refusal::Memory);
         }
         if request.pages == PageKind::Normal && request.room <= LARGEST_SMALL {
-            self.alloc_small(number, request)
+            match self.alloc_small(number, request) {
+                // A span locks more than one block needs; a run of its own may fit the limit.
+                Err(Refusal::Pinning(_)) => self.alloc_run(number, request),
+                other => other,
+            }
         } else {
             self.alloc_run(number, request)
         }
@@ -759,13 +766,19 @@ impl Store {
     }
 }
 
-fn fresh_heaps(
-    normal: &Region<NORMAL_SHIFT>,
-    huge: &Region<HUGE_SHIFT>,
-) -> [RangeHeap; 2] {
+/// One after the other, and not inlined: an arena is large, and callers may have small stacks.
+#[inline(never)]
+fn fresh_arenas() -> Box<[QuickLock<Arena>]> {
+    let mut arenas = Vec::with_capacity(ARENAS);
+    for number in 0..ARENAS as u32 {
+        arenas.push(QuickLock::new(Arena::new(number)));
+    }
+    arenas.into_boxed_slice()
+}
+
+fn fresh_heaps(normal: &Region<NORMAL_SHIFT>, huge: &Region<HUGE_SHIFT>) -> [RangeHeap; 2] {
     [
         RangeHeap::new(normal.slices()),
         RangeHeap::new(huge.slices()),
     ]
 }
-

@@ -11,6 +11,7 @@ pub(crate) mod futex;
 pub(crate) mod host;
 pub(crate) mod lock;
 pub(crate) mod map;
+pub(crate) mod shared_page;
 pub(crate) mod thread;
 
 use std::sync::atomic::{AtomicPtr, Ordering};

@@ -6,6 +6,7 @@ use std::fmt;
 use super::profile::{self, Profile, Soc, parse_size};
 use super::{Limits, Log, Mode, Pin};
 use crate::stream::engine::Schedule;
+use crate::stream::timing::Bandwidths;
 
 /// Where a value came from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -85,6 +86,8 @@ pub struct Settings {
     pub log: Log,
     /// When queued work runs.
     pub schedule: Schedule,
+    /// Cost model of queued copies.
+    pub(crate) timing: Option<Bandwidths>,
     /// The whole list, for `info`.
     pub used: Vec<Used>,
 }
@@ -100,18 +103,18 @@ const PIN: &str = "CANNERY_PIN";
 const LIMITS: &str = "CANNERY_LIMITS";
 const API: &str = "CANNERY_API_VERSION";
 const LOG: &str = "CANNERY_LOG";
+const TIMING: &str = "CANNERY_TIMING";
 const SCHEDULE: &str = "CANNERY_SCHEDULE";
 const DIR: &str = "CANNERY_RUNTIME_DIR";
 
 /// Every name that does something.
-const KNOWN: [&str; 13] = [
-    DEVICES, PROFILE, MODE, HBM, HUGE, GIANT, WINDOW, PIN, LIMITS, API, LOG, DIR, SCHEDULE,
+const KNOWN: [&str; 14] = [
+    DEVICES, PROFILE, MODE, HBM, HUGE, GIANT, WINDOW, PIN, LIMITS, API, LOG, DIR, SCHEDULE, TIMING,
 ];
 
 /// Names of parts that do not exist yet, with the one value that is true already.
-const LATER: [(&str, &str); 8] = [
+const LATER: [(&str, &str); 7] = [
     ("CANNERY_QUOTA", ""),
-    ("CANNERY_TIMING", "off"),
     ("CANNERY_COHERENCE", "system"),
     ("CANNERY_CHECK", "off"),
     ("CANNERY_FAULTS", ""),
@@ -121,7 +124,7 @@ const LATER: [(&str, &str); 8] = [
 ];
 
 /// Names that belong to the tools around the library.
-const FOREIGN: [&str; 2] = ["CANNERY_PREFIX", "CANNERY_LANG"];
+const FOREIGN: [&str; 3] = ["CANNERY_PREFIX", "CANNERY_LANG", "CANNERY_HOME"];
 
 const TIB: u64 = 1 << 40;
 
@@ -264,9 +267,7 @@ impl Reader {
         })?;
         let giant = self.get(GIANT, (0, "0"), |text| {
             let bytes = size(text)?;
-            let huge = huge
-                .or(capacity.map(|total| default_huge(total)))
-                .unwrap_or(0);
+            let huge = huge.or(capacity.map(default_huge)).unwrap_or(0);
             if bytes > 0 && !profile.giant_pages {
                 return Err(format!("profile {} has no 1 GiB pages", profile.name));
             }
@@ -316,6 +317,7 @@ impl Reader {
             false => Err("must be an absolute path".to_owned()),
         })?;
         let schedule = self.get(SCHEDULE, (Schedule::Fifo, "fifo"), parse_schedule)?;
+        let timing = self.get(TIMING, (None, "off"), parse_timing)?;
         let used = self.used;
         Ok(Settings {
             devices,
@@ -330,6 +332,7 @@ impl Reader {
             limits,
             log,
             schedule,
+            timing,
             used,
         })
     }
@@ -337,7 +340,7 @@ impl Reader {
 
 /// Three quarters of a device, in whole 2 MiB pages.
 pub(crate) fn default_huge(capacity: u64) -> u64 {
-    capacity / 4 * 3 & !((2 << 20) - 1)
+    (capacity / 4 * 3) & !((2 << 20) - 1)
 }
 
 fn size(text: &str) -> Result<u64, String> {
@@ -354,6 +357,30 @@ fn parse_schedule(text: &str) -> Result<Schedule, String> {
             .and_then(|seed| seed.parse().ok())
             .map(Schedule::Random)
             .ok_or_else(|| "choose fifo, eager, lazy or random:SEED (a whole number)".to_owned()),
+    }
+}
+
+fn parse_timing(text: &str) -> Result<Option<Bandwidths>, String> {
+    if text == "off" {
+        return Ok(None);
+    }
+    let known = || {
+        let names = profile::PROFILES
+            .iter()
+            .filter(|profile| profile.bandwidths.is_some());
+        names
+            .map(|profile| profile.name)
+            .collect::<Vec<_>>()
+            .join(", ")
+    };
+    match profile::find(text) {
+        Some((profile, _)) if profile.bandwidths.is_some() => Ok(profile.bandwidths),
+        Some((profile, _)) => Err(format!(
+            "the bandwidths of profile {} are not known; choose off or {}",
+            profile.name,
+            known()
+        )),
+        None => Err(format!("choose off or {}", known())),
     }
 }
 

@@ -1,6 +1,7 @@
 //! Product profiles: what the products differ in. Facts only; what no source says is `None`.
 
 use super::products::FUNCTIONS;
+use crate::stream::timing::Bandwidths;
 
 const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
@@ -41,6 +42,8 @@ pub struct Profile {
     pub l2_bytes: Option<u64>,
     /// Address space for media memory of a process, in bytes.
     pub media_limit: u64,
+    /// Bandwidth of the link to the host and of the device memory, in bytes a second.
+    pub(crate) bandwidths: Option<Bandwidths>,
     /// How many streams exist.
     pub streams: Option<u32>,
     /// How many events exist.
@@ -99,6 +102,7 @@ pub static PROFILES: &[Profile] = &[
         same_address_flag: false,
         l2_bytes: Some(32 * MIB),
         media_limit: 16 * GIB,
+        bandwidths: None,
         streams: Some(2048),
         events: Some(65535),
         notifies: Some(1024),
@@ -123,6 +127,7 @@ pub static PROFILES: &[Profile] = &[
         same_address_flag: false,
         l2_bytes: Some(16 * MIB),
         media_limit: 16 * GIB,
+        bandwidths: None,
         streams: Some(1024),
         events: Some(1023),
         notifies: Some(1024),
@@ -144,6 +149,7 @@ pub static PROFILES: &[Profile] = &[
         same_address_flag: false,
         l2_bytes: Some(4 * MIB),
         media_limit: 16 * GIB,
+        bandwidths: None,
         streams: Some(512),
         events: Some(65536),
         notifies: Some(2048),
@@ -170,6 +176,10 @@ pub static PROFILES: &[Profile] = &[
         same_address_flag: true,
         l2_bytes: Some(192 * MIB),
         media_limit: 16 * GIB,
+        bandwidths: Some(Bandwidths {
+            link: 25_000_000_000,
+            memory: 1_600_000_000_000,
+        }),
         streams: Some(1984),
         events: Some(65536),
         notifies: Some(8192),
@@ -194,6 +204,7 @@ pub static PROFILES: &[Profile] = &[
         same_address_flag: true,
         l2_bytes: Some(192 * MIB),
         media_limit: 16 * GIB,
+        bandwidths: None,
         streams: Some(1984),
         events: Some(65536),
         notifies: Some(8192),
@@ -215,6 +226,7 @@ pub static PROFILES: &[Profile] = &[
         same_address_flag: false,
         l2_bytes: Some(128 * MIB),
         media_limit: 16 * GIB,
+        bandwidths: None,
         streams: Some(1984),
         events: Some(65536),
         notifies: Some(65535),
@@ -239,6 +251,7 @@ pub static PROFILES: &[Profile] = &[
         same_address_flag: false,
         l2_bytes: Some(0),
         media_limit: 16 * GIB,
+        bandwidths: None,
         streams: None,
         events: None,
         notifies: None,

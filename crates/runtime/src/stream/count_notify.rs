@@ -1,6 +1,5 @@
 //! Manual chapter: counting notifies.
 
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
@@ -92,7 +91,6 @@ impl Count {
 #[derive(Default)]
 struct Counter {
     count: QuickLock<Arc<Count>>,
-    id: AtomicU32,
 }
 
 fn find(handle: u64) -> Result<&'static Counter> {
@@ -113,10 +111,8 @@ pub fn create(flag: u64) -> Result<u64> {
         return Err(Error::rt_value("flag", flag, "0, it is reserved"));
     }
     here()?;
-    let id = COUNTERS.count() as u32;
     let made = COUNTERS.create(|counter| {
         *counter.count.lock() = Arc::default();
-        counter.id.store(id, Ordering::Relaxed);
     });
     made.ok_or_else(|| {
         Error::sequence(
@@ -199,5 +195,6 @@ pub fn wait(handle: u64, stream: u64, condition: Condition, timeout_s: u32) -> R
 /// # Errors
 /// 100000 for NULL, 107017.
 pub fn id(handle: u64) -> Result<u32> {
-    Ok(find(handle)?.id.load(Ordering::Relaxed))
+    find(handle)?;
+    Ok(COUNTERS.place_of(handle))
 }

@@ -5,8 +5,10 @@ use std::sync::atomic::{AtomicU8, AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use super::Stream;
+use super::last_task;
 use super::task::{Outcome, Task};
-use super::{BLOCKED, IDLE, QUEUED, Stream};
+use super::timing;
 use crate::os::{self, futex};
 
 /// When runners run.
@@ -37,7 +39,7 @@ impl std::fmt::Display for Schedule {
 const LOOK: Duration = Duration::from_micros(100);
 /// A worker without work ends after so long.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// Turns of the loop before a worker sleeps.
+/// Turns of the loop before somebody without work sleeps.
 const SPINS: u32 = 2_000;
 /// Most workers, those in host functions included.
 const MOST_WORKERS: usize = 512;
@@ -61,6 +63,8 @@ struct State {
     idle: usize,
     /// Workers inside a host function.
     busy_outside: usize,
+    /// A worker without work that has not gone to sleep yet; one at a time.
+    spinner: bool,
 }
 
 static ENGINE: Engine = Engine {
@@ -72,6 +76,7 @@ static ENGINE: Engine = Engine {
         workers: 0,
         idle: 0,
         busy_outside: 0,
+        spinner: false,
     }),
     bell: Condvar::new(),
     waiting: AtomicUsize::new(0),
@@ -124,13 +129,9 @@ pub(crate) fn submit(stream: &'static Stream, task: Task) {
         queue.push_back(task);
         let number = stream.submitted.load(Ordering::Relaxed) + 1;
         stream.submitted.store(number, Ordering::Release);
+        last_task::note(stream, number);
     }
-    if stream.state.load(Ordering::SeqCst) == IDLE
-        && stream
-            .state
-            .compare_exchange(IDLE, QUEUED, Ordering::SeqCst, Ordering::SeqCst)
-            .is_ok()
-    {
+    if stream.turn.work_arrived() {
         ACTIVE.fetch_add(1, Ordering::SeqCst);
         if mode() == EAGER {
             run(stream, true);
@@ -142,6 +143,9 @@ pub(crate) fn submit(stream: &'static Stream, task: Task) {
 
 /// Puts a stream with work where runners find it.
 pub(crate) fn enqueue(stream: &'static Stream) {
+    if !stream.turn.list() {
+        return;
+    }
     let mut state = state();
     if matches!(mode(), LAZY | RANDOM) {
         state.held.push(stream);
@@ -158,6 +162,10 @@ fn make_ready(state: &mut State, stream: &'static Stream) {
 }
 
 fn call_worker(state: &mut State) {
+    if state.spinner {
+        // It is looking already, and calls the next one when it finds more than it takes.
+        return;
+    }
     if state.idle > 0 {
         ENGINE.bell.notify_one();
         return;
@@ -174,11 +182,7 @@ fn call_worker(state: &mut State) {
 
 /// A blocked stream may go on: called by what it was waiting for.
 pub(crate) fn bring_on(stream: &'static Stream) {
-    if stream
-        .state
-        .compare_exchange(BLOCKED, QUEUED, Ordering::SeqCst, Ordering::SeqCst)
-        .is_ok()
-    {
+    if stream.turn.bring_on() {
         enqueue(stream);
     }
 }
@@ -198,22 +202,23 @@ pub(crate) fn run(stream: &'static Stream, helper: bool) {
 }
 
 fn run_tasks(stream: &'static Stream, helper: bool, most: u32) {
-    if stream.running.swap(true, Ordering::SeqCst) {
+    if !stream.turn.take() {
         return;
     }
     let mut left = most;
-    let rest = loop {
-        if stream.state.load(Ordering::SeqCst) == BLOCKED {
-            break Rest::Blocked;
+    let empty = loop {
+        if stream.turn.is_blocked() {
+            break false;
         }
         if left == 0 {
-            break Rest::More;
+            // With no task left it has to become idle, or the next one would not list it.
+            break stream.queue.lock().is_empty();
         }
         let task = {
             let mut queue = stream.queue.lock();
             match queue.front() {
-                None => break Rest::Empty,
-                Some(task) if helper && task.needs_worker() => break Rest::More,
+                None => break true,
+                Some(task) if helper && task.needs_worker() => break false,
                 Some(task) => {
                     // Under the lock of the queue: see `let_go_of`.
                     stream.moving.store(task.moves_bytes(), Ordering::SeqCst);
@@ -221,74 +226,61 @@ fn run_tasks(stream: &'static Stream, helper: bool, most: u32) {
                 }
             }
         };
-        let Some(task) = task else { break Rest::Empty };
+        let Some(task) = task else { break true };
         left -= 1;
         let outside = task.needs_worker();
         crate::log::trace_task(stream.id.load(Ordering::Relaxed), task.name());
         // Before the task can register with what it waits for: whoever brings it on sees it.
-        stream.state.store(BLOCKED, Ordering::SeqCst);
+        stream.turn.begin();
+        if stream.has_stopped() {
+            task.drop_unrun();
+            stream.moving.store(false, Ordering::Release);
+            stream.turn.end();
+            finish(stream, 1);
+            continue;
+        }
+        let cost = timing::cost(&task).map(|cost| (Instant::now(), cost));
+        // Time that passes outside of the runtime: another worker takes over meanwhile.
+        let outside = outside || (!helper && cost.is_some());
         if outside {
             leave_for_host_function();
         }
         let outcome = task.run(stream);
+        if let Some((began, cost)) = cost {
+            timing::stretch(began, cost);
+        }
         stream.moving.store(false, Ordering::Release);
         if outside {
             return_from_host_function();
         }
         match outcome {
             Outcome::Done => {
-                stream.state.store(QUEUED, Ordering::SeqCst);
+                stream.turn.end();
                 finish(stream, 1);
             }
             Outcome::Blocked(task) => {
                 stream.queue.lock().push_front(task);
-                break Rest::Blocked;
+                break false;
             }
             Outcome::LookAgain(task) => {
                 stream.queue.lock().push_front(task);
                 let mut state = state();
                 state.pollers.push(stream);
-                // Somebody has to look: a worker, unless threads that wait do.
-                if state.idle == 0 {
-                    call_worker(&mut state);
-                } else {
-                    ENGINE.bell.notify_one();
-                }
-                break Rest::Blocked;
+                // Somebody has to look: a worker.
+                call_worker(&mut state);
+                break false;
             }
         }
     };
-    if matches!(rest, Rest::Empty) {
-        stream.state.store(IDLE, Ordering::SeqCst);
+    let rest = stream
+        .turn
+        .give_back(empty, || !stream.queue.lock().is_empty());
+    if rest.idle {
         ACTIVE.fetch_sub(1, Ordering::SeqCst);
     }
-    stream.running.store(false, Ordering::SeqCst);
-    // While the token was held, others may have found the stream taken and gone away.
-    match rest {
-        Rest::Empty => {
-            if !stream.queue.lock().is_empty()
-                && stream
-                    .state
-                    .compare_exchange(IDLE, QUEUED, Ordering::SeqCst, Ordering::SeqCst)
-                    .is_ok()
-            {
-                ACTIVE.fetch_add(1, Ordering::SeqCst);
-                enqueue(stream);
-            }
-        }
-        Rest::More => enqueue(stream),
-        Rest::Blocked => {
-            if stream.state.load(Ordering::SeqCst) == QUEUED {
-                enqueue(stream);
-            }
-        }
+    if rest.list {
+        enqueue(stream);
     }
-}
-
-enum Rest {
-    Empty,
-    More,
-    Blocked,
 }
 
 /// Counts finished tasks and wakes whoever waits for them.
@@ -313,62 +305,55 @@ fn return_from_host_function() {
 }
 
 fn work() {
-    let mut idle_since: Option<Instant> = None;
-    let mut spins = 0;
+    let mut worked = Instant::now();
     loop {
-        let next = {
-            let mut state = state();
-            let next = state.ready.pop_front();
-            if next.is_some() {
-                ENGINE.waiting.fetch_sub(1, Ordering::Release);
+        let mut guard = state();
+        if guard.ready.is_empty() && !guard.spinner && worked.elapsed() < LOOK {
+            // One worker stays awake for a moment, so that the next submission need not wake one.
+            guard.spinner = true;
+            drop(guard);
+            spin_for_work();
+            guard = state();
+            guard.spinner = false;
+        }
+        if let Some(stream) = guard.ready.pop_front() {
+            stream.turn.unlist();
+            ENGINE.waiting.fetch_sub(1, Ordering::Release);
+            if !guard.ready.is_empty() {
+                call_worker(&mut guard);
             }
-            next
-        };
-        if let Some(stream) = next {
+            drop(guard);
             run(stream, false);
-            (idle_since, spins) = (None, 0);
+            worked = Instant::now();
             continue;
         }
-        if spins < SPINS {
-            spins += 1;
-            if ENGINE.waiting.load(Ordering::Acquire) == 0 {
-                std::hint::spin_loop();
-                continue_spinning(&mut spins);
-            }
-            continue;
-        }
-        let since = *idle_since.get_or_insert_with(Instant::now);
-        let mut state = state();
-        if !state.ready.is_empty() {
-            continue;
-        }
-        let polling = !state.pollers.is_empty() && !matches!(mode(), LAZY | RANDOM);
-        if !polling && since.elapsed() > PATIENCE {
-            state.workers -= 1;
+        let polling = !guard.pollers.is_empty() && !matches!(mode(), LAZY | RANDOM);
+        if !polling && worked.elapsed() > PATIENCE {
+            guard.workers -= 1;
             return;
         }
-        state.idle += 1;
+        guard.idle += 1;
         let limit = if polling { LOOK } else { PATIENCE };
-        let (mut state, _) = ENGINE
+        let (mut guard, _) = ENGINE
             .bell
-            .wait_timeout(state, limit)
+            .wait_timeout(guard, limit)
             .unwrap_or_else(PoisonError::into_inner);
-        state.idle -= 1;
+        guard.idle -= 1;
         if polling {
-            let pollers = std::mem::take(&mut state.pollers);
-            drop(state);
-            for stream in pollers {
-                bring_on(stream);
-            }
+            let pollers = std::mem::take(&mut guard.pollers);
+            drop(guard);
+            pollers.into_iter().for_each(bring_on);
         }
     }
 }
 
-/// Looks at the count of waiting streams many times before the lock is taken again.
-fn continue_spinning(spins: &mut u32) {
-    while *spins < SPINS && ENGINE.waiting.load(Ordering::Acquire) == 0 {
+/// Looks at the count of waiting streams for a while.
+fn spin_for_work() {
+    for _ in 0..SPINS {
+        if ENGINE.waiting.load(Ordering::Acquire) > 0 {
+            return;
+        }
         std::hint::spin_loop();
-        *spins += 1;
     }
 }
 
@@ -406,18 +391,34 @@ fn one_random_task() -> bool {
         }
         let count = state.held.len() as u64;
         let at = state.random.below(count) as usize;
-        state.held.remove(at)
+        let stream = state.held.remove(at);
+        stream.turn.unlist();
+        stream
     };
     let outside = stream.queue.lock().front().is_some_and(Task::needs_worker);
     if outside {
-        // On a thread of the runtime, while this one waits: still one at a time.
-        std::thread::scope(|scope| {
-            scope.spawn(|| run_tasks(stream, false, 1));
-        });
+        run_outside(stream);
     } else {
         run_tasks(stream, true, 1);
     }
     true
+}
+
+/// Runs one host function on a thread of the runtime while the caller waits: still one at a time. A
+/// function that takes long, perhaps because it waits for its caller, is not waited for.
+fn run_outside(stream: &'static Stream) {
+    const GRACE: Duration = Duration::from_millis(20);
+    let (done, over) = std::sync::mpsc::channel();
+    let run = move || {
+        run_tasks(stream, false, 1);
+        let _ = done.send(());
+    };
+    let thread = std::thread::Builder::new().name("cannery-worker".to_owned());
+    match thread.spawn(run) {
+        Ok(_) => drop(over.recv_timeout(GRACE)),
+        // No thread to be had now: the stream stays held.
+        Err(_) => enqueue(stream),
+    }
 }
 
 /// Waits until the first `target` tasks of a stream are done. False: `until` came first.
@@ -457,7 +458,7 @@ pub(crate) fn sleep_until(
             spins = 0;
             continue;
         }
-        if !held && stream.state.load(Ordering::SeqCst) == QUEUED {
+        if !held && stream.turn.is_queued() {
             run(stream, true);
         }
         if over() {
@@ -486,21 +487,22 @@ pub(crate) fn sleep_until(
 pub(crate) fn drop_tasks(stream: &'static Stream) {
     let dropped = std::mem::take(&mut *stream.queue.lock());
     let count = dropped.len() as u64;
-    for task in dropped {
-        match task {
-            Task::Record(record) => record.fire(),
-            Task::Report(report) => report.withdraw(),
-            _ => {}
-        }
-    }
+    dropped.into_iter().for_each(Task::drop_unrun);
     if count > 0 {
         finish(stream, count);
     }
-    let blocked = stream
-        .state
-        .compare_exchange(BLOCKED, IDLE, Ordering::SeqCst, Ordering::SeqCst);
-    if blocked.is_ok() {
-        ACTIVE.fetch_sub(1, Ordering::SeqCst);
+    // A runner, if there is one, finds out by itself.
+    if stream.turn.take() {
+        let unblocked = stream.turn.unblock();
+        let rest = stream
+            .turn
+            .give_back(true, || !stream.queue.lock().is_empty());
+        if unblocked || rest.idle {
+            ACTIVE.fetch_sub(1, Ordering::SeqCst);
+        }
+        if rest.list {
+            enqueue(stream);
+        }
     }
     state()
         .pollers
@@ -509,11 +511,13 @@ pub(crate) fn drop_tasks(stream: &'static Stream) {
 
 /// In a forked child: workers stayed with the parent.
 pub(crate) fn forget() {
+    super::timeouts::forget();
     if let Some(mut state) = crate::patient::lock(&ENGINE.state) {
         state.ready.clear();
         state.pollers.clear();
         state.held.clear();
         (state.workers, state.idle, state.busy_outside) = (0, 0, 0);
+        state.spinner = false;
         ENGINE.waiting.store(0, Ordering::Release);
         ACTIVE.store(0, Ordering::Release);
     }

@@ -2,15 +2,17 @@
 //! aclrtCreateEventExWithFlag ("Ex").
 
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Instant;
 
 use cannery_abi as abi;
 
 use super::engine::{self, bring_on};
 use super::manage::stream_of_call;
+use super::shared::{Kind, Shared};
 use super::task::Task;
 use super::{Stream, wait};
+use crate::device::Device;
 use crate::error::{Error, Fault, Result};
 use crate::os::futex;
 use crate::os::lock::QuickLock;
@@ -28,13 +30,20 @@ pub(crate) struct Record {
     waiting: Mutex<Vec<&'static Stream>>,
     sleepers: AtomicU32,
     bell: AtomicU32,
+    /// Page and number, when other processes share the event.
+    shared: Option<(Arc<Shared>, u64)>,
     /// The stream it was queued on: a host thread that waits lends it a hand.
     stream: &'static Stream,
 }
 
 impl Record {
-    fn new(stream: &'static Stream) -> Arc<Record> {
+    fn new(stream: &'static Stream, shared: Option<Arc<Shared>>) -> Arc<Record> {
+        let shared = shared.map(|shared| {
+            let number = shared.begin_record();
+            (shared, number)
+        });
         Arc::new(Record {
+            shared,
             done: AtomicBool::new(false),
             time: AtomicU64::new(0),
             waiting: Mutex::new(Vec::new()),
@@ -51,6 +60,9 @@ impl Record {
     /// The stream reached it.
     pub(crate) fn fire(&self) {
         self.time.store(now(), Ordering::Relaxed);
+        if let Some((shared, number)) = &self.shared {
+            shared.end_record(*number);
+        }
         let waiting = {
             let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
             self.done.store(true, Ordering::SeqCst);
@@ -89,12 +101,14 @@ pub(crate) struct Event {
 struct Inner {
     flags: u32,
     ex: bool,
-    id: u32,
     record: Option<Arc<Record>>,
+    /// Set for events that other processes share.
+    shared: Option<Arc<Shared>>,
     /// First use of the record and of the wait decides their flags for good.
     record_flag: Option<u32>,
     wait_flag: Option<u32>,
-    waits: Vec<(&'static Stream, u64)>,
+    waits: Vec<Weak<()>>,
+    device: Option<&'static Device>,
 }
 
 impl Event {
@@ -102,9 +116,16 @@ impl Event {
         self.inner.lock().clone()
     }
 
-    /// Back to the state before any record (a queued reset).
-    pub(crate) fn reset_now(&self) {
-        self.inner.lock().record = None;
+    /// Back to the state before any record, unless a newer one than `record` was queued meanwhile.
+    pub(crate) fn forget(&self, record: Option<&Arc<Record>>) {
+        let mut inner = self.inner.lock();
+        let same = match (&inner.record, record) {
+            (Some(now), Some(then)) => Arc::ptr_eq(now, then),
+            _ => false,
+        };
+        if same {
+            inner.record = None;
+        }
     }
 }
 
@@ -140,6 +161,7 @@ fn not_null(param: &'static str, handle: u64) -> Result<()> {
     }
 }
 
+const IPC: u32 = abi::ACL_EVENT_IPC;
 const SYNC: u32 = abi::ACL_EVENT_SYNC;
 const EXTERNAL: u32 = abi::ACL_EVENT_EXTERNAL;
 const DEVICE_ONLY: u32 = abi::ACL_EVENT_DEVICE_USE_ONLY;
@@ -157,16 +179,17 @@ pub fn create(flags: Option<u32>, ex: bool) -> Result<u64> {
             here()?
         }
     };
-    if flags.is_some_and(|flags| flags & abi::ACL_EVENT_IPC != 0) {
-        return Err(Error::unsupported(
-            "events shared between processes are not built yet (flag ACL_EVENT_IPC, 0x40)",
-        ));
+    if flags == Some(abi::ACL_EVENT_IPC) && !ipc_events(&here) {
+        return Err(Error::unsupported(format!(
+            "profile {} has no events shared between processes; 950, A3 and 910B have",
+            here.runtime.settings.profile.name
+        )));
     }
     // The manual gives aclrtCreateEvent all that waiting and timing need.
     let flags = flags.unwrap_or(SYNC | abi::ACL_EVENT_TIME_LINE);
-    let used = EVENTS.count();
+    let used = here.device().events().load(Ordering::Relaxed);
     if let Some(limit) = here.runtime.settings.profile.events
-        && used >= u64::from(limit)
+        && used >= limit
         && !ex
     {
         return Err(Error::sequence(
@@ -181,10 +204,13 @@ pub fn create(flags: Option<u32>, ex: bool) -> Result<u64> {
         *inner = Inner {
             flags,
             ex,
-            id: used as u32,
+            device: Some(here.device()),
             ..Inner::default()
         };
     });
+    if made.is_some() {
+        here.device().events().fetch_add(1, Ordering::Relaxed);
+    }
     made.ok_or_else(|| {
         Error::sequence(
             abi::ACL_ERROR_RT_NO_EVENT_RESOURCE,
@@ -223,6 +249,10 @@ fn check_flags(flags: u32, ex: bool) -> Result<()> {
     Ok(())
 }
 
+fn ipc_events(here: &Here) -> bool {
+    matches!(here.runtime.settings.profile.name, "950" | "A3" | "910B")
+}
+
 /// aclrtDestroyEvent: without waiting.
 ///
 /// # Errors
@@ -234,7 +264,10 @@ pub fn destroy(handle: u64) -> Result<()> {
         return Err(bad_handle("event", handle, "Event"));
     }
     // Queued records and waits keep what they need of it.
-    *event.inner.lock() = Inner::default();
+    let old = std::mem::take(&mut *event.inner.lock());
+    if let Some(device) = old.device {
+        device.events().fetch_sub(1, Ordering::Relaxed);
+    }
     EVENTS.recycle(handle);
     Ok(())
 }
@@ -260,7 +293,7 @@ pub fn record(handle: u64, stream: u64, flag: Option<u32>) -> Result<()> {
             "an event with ACL_EVENT_EXTERNAL is for captures, which are not built yet",
         ));
     }
-    let record = Record::new(stream);
+    let record = Record::new(stream, info.shared);
     {
         let mut inner = event.inner.lock();
         inner.record = Some(record.clone());
@@ -285,9 +318,13 @@ fn check_external(event: &Event, info: &Inner, flag: u32, record: bool) -> Resul
         return Err(Error::rt_value("flag", flag, "0 (default) or 1 (external)"));
     }
     if flag == 1 && !(info.ex && info.flags & SYNC != 0) {
-        return Err(Error::unsupported(
-            "the external flag needs an event of aclrtCreateEventExWithFlag with ACL_EVENT_SYNC",
-        ));
+        return Err(Fault::UnsupportedAs {
+            message: "WE0001",
+            cause:
+                "the external flag needs an event of aclrtCreateEventExWithFlag with ACL_EVENT_SYNC"
+                    .to_owned(),
+        }
+        .into());
     }
     let mut inner = event.inner.lock();
     let first = if record {
@@ -332,12 +369,27 @@ pub fn stream_wait(stream: u64, handle: u64, timeout_s: u32, flag: Option<u32>) 
     if let Some(flag) = flag {
         check_external(event, &info, flag, false)?;
     }
-    if info.flags & SYNC == 0 {
+    if info.flags & (SYNC | IPC) == 0 {
         return Err(Error::unsupported(
             "the event was created without ACL_EVENT_SYNC (1), so streams cannot wait for it",
         ));
     }
     let (_, stream) = stream_of_call("stream", stream)?;
+    if let Some(shared) = info.shared {
+        let number = shared.newest();
+        if number > 0 {
+            let until = super::notify::deadline(timeout_s);
+            engine::submit(
+                stream,
+                Task::WaitShared {
+                    shared,
+                    number,
+                    until,
+                },
+            );
+        }
+        return Ok(());
+    }
     let Some(record) = info.record else {
         if info.ex {
             return Ok(());
@@ -348,14 +400,21 @@ pub fn stream_wait(stream: u64, handle: u64, timeout_s: u32, flag: Option<u32>) 
         ));
     };
     let until = super::notify::deadline(timeout_s);
-    engine::submit(stream, Task::Wait { record, until });
-    let target = stream.submitted();
-    let mut inner = event.inner.lock();
-    inner.wait_flag.get_or_insert(0);
-    inner
-        .waits
-        .retain(|(stream, target)| !stream.reached(*target));
-    inner.waits.push((stream, target));
+    let token = Arc::new(());
+    {
+        let mut inner = event.inner.lock();
+        inner.wait_flag.get_or_insert(0);
+        inner.waits.retain(|wait| wait.strong_count() > 0);
+        inner.waits.push(Arc::downgrade(&token));
+    }
+    engine::submit(
+        stream,
+        Task::Wait {
+            record,
+            until,
+            token,
+        },
+    );
     Ok(())
 }
 
@@ -390,7 +449,13 @@ pub fn reset(handle: u64, stream: u64) -> Result<()> {
         ));
     }
     let (_, stream) = stream_of_call("stream", stream)?;
-    engine::submit(stream, Task::ResetEvent(event));
+    engine::submit(
+        stream,
+        Task::ResetEvent {
+            event,
+            record: info.record,
+        },
+    );
     Ok(())
 }
 
@@ -411,12 +476,24 @@ fn no_external(info: &Inner) -> Result<()> {
 pub fn recorded_status(handle: u64) -> Result<i32> {
     not_null("event", handle)?;
     let event = find(handle)?;
-    let (ex, flags, record) = {
+    let (ex, flags, record, shared) = {
         let inner = event.inner.lock();
-        (inner.ex, inner.flags, inner.record.clone())
+        (
+            inner.ex,
+            inner.flags,
+            inner.record.clone(),
+            inner.shared.clone(),
+        )
     };
     if flags & (EXTERNAL | DEVICE_ONLY) != 0 {
         no_external(&event.read())?;
+    }
+    if let Some(shared) = shared {
+        let done = shared.reached(shared.newest());
+        if !done {
+            engine::make_progress();
+        }
+        return Ok(i32::from(done));
     }
     let done = match record {
         Some(record) => {
@@ -473,10 +550,7 @@ pub fn wait_status(handle: u64) -> Result<i32> {
         ));
     }
     no_external(&info)?;
-    let over = info
-        .waits
-        .iter()
-        .all(|(stream, target)| stream.reached(*target));
+    let over = info.waits.iter().all(|wait| wait.strong_count() == 0);
     if !over {
         engine::make_progress();
     }
@@ -500,6 +574,9 @@ pub fn synchronize(handle: u64, timeout: Option<i32>) -> Result<()> {
     not_null("event", handle)?;
     let info = find(handle)?.read();
     no_external(&info)?;
+    if let Some(shared) = info.shared {
+        return synchronize_shared(&shared, until);
+    }
     let Some(record) = info.record else {
         return Ok(());
     };
@@ -513,9 +590,87 @@ pub fn synchronize(handle: u64, timeout: Option<i32>) -> Result<()> {
     ))
 }
 
+fn synchronize_shared(shared: &Shared, until: Option<Instant>) -> Result<()> {
+    let number = shared.newest();
+    while !shared.reached(number) {
+        if until.is_some_and(|until| Instant::now() >= until) {
+            return Err(Error::sequence(
+                abi::ACL_ERROR_RT_EVENT_SYNC_TIMEOUT,
+                "the event was not reached in time; its stream is still at work",
+            ));
+        }
+        if !shared.other_side_lives() && !shared.reached(number) {
+            return Err(Error::sequence(
+                abi::ACL_ERROR_RT_DRV_INTERNAL_ERROR,
+                "the process on the other side of the event has ended before it was reached",
+            ));
+        }
+        if !engine::make_progress() {
+            std::thread::sleep(std::time::Duration::from_micros(50));
+        }
+    }
+    Ok(())
+}
+
+/// aclrtIpcGetEventHandle: shares an event made with ACL_EVENT_IPC; returns its name.
+///
+/// # Errors
+/// 100000 for NULL; 107017; 107000 for other events; 507899 when the runtime directory cannot be used.
+pub fn ipc_handle(handle: u64) -> Result<String> {
+    not_null("event", handle)?;
+    let event = find(handle)?;
+    let info = event.read();
+    if info.flags & IPC == 0 {
+        return Err(Error::rt_param(
+            abi::ACL_ERROR_RT_PARAM_INVALID,
+            "event",
+            "only events of aclrtCreateEventExWithFlag with ACL_EVENT_IPC (0x40) can be shared",
+        ));
+    }
+    here()?;
+    if let Some(shared) = info.shared {
+        return Ok(shared.name().to_owned());
+    }
+    let shared = Arc::new(Shared::export(Kind::Event, true)?);
+    // A record that is under way here already is the first one that others can wait for.
+    if let Some(record) = &info.record {
+        let number = shared.begin_record();
+        if record.is_done() {
+            shared.end_record(number);
+        } else {
+            let (shared, record) = (shared.clone(), record.clone());
+            engine::submit(
+                record.stream,
+                Task::Compute(Box::new(move || {
+                    shared.end_record(number);
+                    0
+                })),
+            );
+        }
+    }
+    event.inner.lock().shared = Some(shared.clone());
+    Ok(shared.name().to_owned())
+}
+
+/// aclrtIpcOpenEventHandle: an event of this process's own for the one that another process shares.
+///
+/// # Errors
+/// 107000 for unknown names; 107002 without a context; 207000 where the product lacks such events.
+pub fn ipc_open(name: &str) -> Result<u64> {
+    let made = create(Some(IPC), true)?;
+    let opened = Shared::import(Kind::Event, name).inspect_err(|_| {
+        let _ = destroy(made);
+    })?;
+    find(made)?.inner.lock().shared = Some(Arc::new(opened));
+    Ok(made)
+}
+
 fn time_of(handle: u64) -> Result<u64> {
     let info = find(handle)?.read();
     no_external(&info)?;
+    if info.flags & IPC != 0 {
+        return Err(Error::unsupported("events with ACL_EVENT_IPC keep no time"));
+    }
     let Some(record) = info.record else {
         return Err(Error::sequence(
             abi::ACL_ERROR_RT_INTERNAL_ERROR,
@@ -558,7 +713,8 @@ pub fn timestamp(handle: u64) -> Result<u64> {
 /// 100000 for NULL, 107017.
 pub fn id(handle: u64) -> Result<u32> {
     not_null("event", handle)?;
-    Ok(find(handle)?.inner.lock().id)
+    find(handle)?;
+    Ok(EVENTS.place_of(handle))
 }
 
 /// aclrtGetEventAvailNum: events that can still be made.
@@ -566,10 +722,10 @@ pub fn id(handle: u64) -> Result<u32> {
 /// # Errors
 /// 107002 without a context; 207000 where the number is not known.
 pub fn available() -> Result<u32> {
-    let Here { runtime, .. } = here()?;
+    let here = here()?;
     let limit =
-        runtime.settings.profile.events.ok_or_else(|| {
+        here.runtime.settings.profile.events.ok_or_else(|| {
             Error::unsupported("the number of events of this profile is not known")
         })?;
-    Ok(u64::from(limit).saturating_sub(EVENTS.count()) as u32)
+    Ok(limit.saturating_sub(here.device().events().load(Ordering::Relaxed)))
 }

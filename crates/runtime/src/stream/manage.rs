@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use cannery_abi as abi;
 
 use super::event::bad_handle;
-use super::{Home, IDLE, STREAMS, Stream, engine};
+use super::{Home, STREAMS, Stream, engine, failure, state_callback};
 use crate::context::Context;
 use crate::error::{Error, Fault, Result};
 use crate::process::{Here, here};
@@ -36,9 +36,17 @@ pub(crate) fn or_default(handle: u64) -> Result<&'static Stream> {
     }
 }
 
-/// The stream that a queuing call names: alive, and of the current context.
+/// The stream that a queuing call names: alive, of the current context, and not stopped by a failure.
 #[inline]
 pub(crate) fn stream_of_call(param: &'static str, handle: u64) -> Result<(Here, &'static Stream)> {
+    let found = own_stream(param, handle)?;
+    failure::check(found.1)?;
+    Ok(found)
+}
+
+/// As [`stream_of_call`], for calls that queue nothing.
+#[inline]
+pub(super) fn own_stream(param: &'static str, handle: u64) -> Result<(Here, &'static Stream)> {
     if handle == 0 {
         let here = here()?;
         return Ok((here, default_stream(&here)?.1));
@@ -84,11 +92,18 @@ pub(crate) fn default_stream(here: &Here) -> Result<(u64, &'static Stream)> {
     if let Some(stream) = STREAMS.find(known) {
         return Ok((known, stream));
     }
-    here.context.make_default_stream(|| {
+    let mut new = None;
+    let found = here.context.make_default_stream(|| {
         let handle = make(here, 0, 0, true)?;
         let stream = find("stream", handle)?;
+        new = Some(handle);
         Ok((handle, stream))
-    })
+    });
+    // Outside of the lock that the making holds: the functions may use the stream.
+    if let Some(handle) = new {
+        state_callback::made(handle);
+    }
+    found
 }
 
 fn make(here: &Here, priority: u32, flags: u32, is_default: bool) -> Result<u64> {
@@ -107,7 +122,6 @@ fn make(here: &Here, priority: u32, flags: u32, is_default: bool) -> Result<u64>
         stream.submitted.store(0, Ordering::Relaxed);
         stream.done.store(0, Ordering::Relaxed);
         stream.error.store(0, Ordering::Relaxed);
-        stream.state.store(IDLE, Ordering::Relaxed);
         stream.flags.store(flags, Ordering::Relaxed);
         stream
             .priority
@@ -118,7 +132,10 @@ fn make(here: &Here, priority: u32, flags: u32, is_default: bool) -> Result<u64>
         for plain in [&stream.overflow, &stream.tag, &stream.cache_info] {
             plain.store(0, Ordering::Relaxed);
         }
-        stream.failure_mode.store(0, Ordering::Relaxed);
+        stream
+            .failure_mode
+            .store(failure::NEVER_SET, Ordering::Relaxed);
+        stream.halted.store(0, Ordering::Relaxed);
         stream.subscriber.store(0, Ordering::Relaxed);
         stream.callback_kind.store(0, Ordering::Relaxed);
         stream.set_home(Home {
@@ -154,7 +171,9 @@ pub fn create(priority: u32, flags: u32) -> Result<u64> {
             "ACL_STREAM_DEVICE_USE_ONLY (0x20) must stand alone",
         ));
     }
-    make(&here()?, priority, flags, false)
+    let handle = make(&here()?, priority, flags, false)?;
+    state_callback::made(handle);
+    Ok(handle)
 }
 
 /// aclrtDestroyStream waits for its tasks; `force` (aclrtDestroyStreamForce) drops them.
@@ -176,6 +195,7 @@ pub fn destroy(handle: u64, force: bool) -> Result<()> {
             "a default stream goes with its context; it cannot be destroyed",
         ));
     }
+    state_callback::ending(handle);
     if !force {
         engine::wait_for(stream, stream.submitted(), None);
     }
@@ -188,9 +208,10 @@ pub fn destroy(handle: u64, force: bool) -> Result<()> {
 
 fn retire(handle: u64, stream: &'static Stream) {
     engine::drop_tasks(stream);
+    super::report::end_subscription(stream);
     stream.set_home(Home::default());
     // A runner that is inside a host function still counts on the place: it is not used again then.
-    if !stream.running.load(Ordering::SeqCst) && stream.is_idle() {
+    if !stream.turn.has_runner() && stream.is_idle() {
         STREAMS.recycle(handle);
     }
 }
@@ -203,6 +224,7 @@ pub(crate) fn end_of_context(context: &'static Context, wait: bool) {
             .context
             .is_some_and(|other| std::ptr::eq(other, context))
         {
+            state_callback::ending(handle);
             if wait {
                 engine::wait_for(stream, stream.submitted(), None);
             }
@@ -221,7 +243,7 @@ pub fn abort(handle: u64) -> Result<()> {
     if handle == 0 {
         return Err(Fault::RtNull { param: "stm" }.into());
     }
-    let (_, stream) = stream_of_call("stm", handle)?;
+    let (_, stream) = own_stream("stm", handle)?;
     engine::drop_tasks(stream);
     Ok(())
 }
@@ -278,26 +300,6 @@ pub fn id(handle: u64) -> Result<i32> {
     Ok(or_default(handle)?.id.load(Ordering::Relaxed).cast_signed())
 }
 
-/// aclrtSetStreamFailureMode: 0 goes on after a failed task, 1 stops.
-///
-/// # Errors
-/// 107000 for other modes and for default streams; 107017; 107002.
-pub fn set_failure_mode(handle: u64, mode: u64) -> Result<()> {
-    if mode > 1 {
-        return Err(Error::rt_value("mode", mode, "0 (go on) or 1 (stop)"));
-    }
-    let stream = or_default(handle)?;
-    if stream.home().is_default {
-        return Err(Error::rt_param(
-            abi::ACL_ERROR_RT_PARAM_INVALID,
-            "stream",
-            "the failure mode of a default stream cannot be set",
-        ));
-    }
-    stream.failure_mode.store(mode, Ordering::Relaxed);
-    Ok(())
-}
-
 /// aclrtSetStreamOverflowSwitch.
 ///
 /// # Errors
@@ -321,11 +323,11 @@ pub fn overflow(handle: u64) -> Result<u32> {
 /// aclrtSetStreamAttribute, with the value as a number.
 ///
 /// # Errors
-/// 107000 for unknown attributes and values; 107017; 107002.
+/// 107000 for unknown attributes and values, and as [`failure::set`]; 107017; 107002.
 pub fn set_attribute(handle: u64, attribute: i32, value: u64) -> Result<()> {
     let word = value as u32;
     match attribute {
-        abi::ACL_STREAM_ATTR_FAILURE_MODE => return set_failure_mode(handle, value),
+        abi::ACL_STREAM_ATTR_FAILURE_MODE => return failure::set(handle, value),
         abi::ACL_STREAM_ATTR_FLOAT_OVERFLOW_CHECK if word <= 1 => {
             or_default(handle)?.overflow.store(word, Ordering::Relaxed);
         }
@@ -340,7 +342,7 @@ pub fn set_attribute(handle: u64, attribute: i32, value: u64) -> Result<()> {
         abi::ACL_STREAM_ATTR_PRIORITY if word <= LEAST_PRIORITY => {
             or_default(handle)?.priority.store(word, Ordering::Relaxed);
         }
-        1..=5 => return Err(Error::rt_value("value", word, "a value of this attribute")),
+        2 | 4 | 5 => return Err(Error::rt_value("value", word, "a value of this attribute")),
         _ => {
             return Err(Error::rt_value(
                 "stmAttrType",
@@ -360,7 +362,7 @@ pub fn attribute(handle: u64, attribute: i32) -> Result<u64> {
     let stream = or_default(handle)?;
     let word = |place: &AtomicU32| u64::from(place.load(Ordering::Relaxed));
     match attribute {
-        abi::ACL_STREAM_ATTR_FAILURE_MODE => Ok(stream.failure_mode.load(Ordering::Relaxed)),
+        abi::ACL_STREAM_ATTR_FAILURE_MODE => Ok(failure::mode(stream)),
         abi::ACL_STREAM_ATTR_FLOAT_OVERFLOW_CHECK => Ok(word(&stream.overflow)),
         abi::ACL_STREAM_ATTR_USER_CUSTOM_TAG => Ok(word(&stream.tag)),
         abi::ACL_STREAM_ATTR_CACHE_OP_INFO => Ok(word(&stream.cache_info)),

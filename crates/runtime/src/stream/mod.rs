@@ -6,7 +6,7 @@
 //! * **task**: one piece of queued work. It is *done*, or *blocked* on something that another stream,
 //!   a host thread or time will bring.
 //! * **runner**: whoever executes the tasks of a stream at a moment: a worker, or a thread that waits
-//!   for the stream and lends a hand. One at a time; the token is [`Stream::running`].
+//!   for the stream and lends a hand. One at a time; see [`turn`].
 //! * **record**: what one aclrtRecordEvent captured; an event points to its newest one.
 //! * **schedule**: when runners run: at once in the background (fifo), inside submit (eager), only
 //!   when somebody waits (lazy), one task at a time in a seeded order (random).
@@ -22,12 +22,19 @@
 pub mod count_notify;
 pub(crate) mod engine;
 pub mod event;
+pub mod failure;
 pub mod host_function;
+pub mod last_task;
 pub mod manage;
 pub mod notify;
 pub(crate) mod random;
 pub mod report;
+pub(crate) mod shared;
+pub mod state_callback;
 pub(crate) mod task;
+pub mod timeouts;
+pub(crate) mod timing;
+pub(crate) mod turn;
 pub mod value;
 pub mod wait;
 
@@ -35,6 +42,12 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU8, AtomicU32, AtomicU64, Ordering};
 
 use task::Task;
+use turn::Turn;
+
+/// What [`turn`] is made of; a model of it is made of other things.
+mod sync {
+    pub(crate) use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+}
 
 use crate::context::Context;
 use crate::os::lock::QuickLock;
@@ -43,21 +56,13 @@ use crate::registry::Registry;
 /// All streams of the process.
 pub(crate) static STREAMS: Registry<Stream> = Registry::new(0xd1);
 
-/// Not in the run queue: nothing to do.
-pub(crate) const IDLE: u8 = 0;
-/// In the run queue, held by the schedule, or being run.
-pub(crate) const QUEUED: u8 = 1;
-/// Its first task waits for something.
-pub(crate) const BLOCKED: u8 = 2;
-
 /// See the module.
 #[derive(Default)]
 pub(crate) struct Stream {
     queue: QuickLock<VecDeque<Task>>,
     submitted: AtomicU64,
     done: AtomicU64,
-    state: AtomicU8,
-    running: AtomicBool,
+    turn: Turn,
     /// The task being run moves bytes.
     moving: AtomicBool,
     /// Threads that sleep until `done` changes, and the word they sleep on.
@@ -67,10 +72,14 @@ pub(crate) struct Stream {
     error: AtomicI32,
     /// Where it belongs.
     home: QuickLock<Home>,
+    /// As in `home`, for a look without its lock.
+    is_default: AtomicBool,
     pub(crate) flags: AtomicU32,
     pub(crate) priority: AtomicU32,
     pub(crate) id: AtomicU32,
-    pub(crate) failure_mode: AtomicU64,
+    failure_mode: AtomicU8,
+    /// Why it takes no tasks any more; 0: it does. See `failure`.
+    halted: AtomicI32,
     pub(crate) overflow: AtomicU32,
     pub(crate) tag: AtomicU32,
     pub(crate) cache_info: AtomicU32,
@@ -95,6 +104,7 @@ impl Stream {
 
     pub(crate) fn set_home(&self, home: Home) {
         *self.home.lock() = home;
+        self.is_default.store(home.is_default, Ordering::Relaxed);
     }
 
     /// Tasks submitted so far.
@@ -120,11 +130,18 @@ impl Stream {
         self.home().context.map(Context::device_index)
     }
 
-    /// Remembers the first error.
+    /// A task failed: remembers the first error, and may stop the stream.
     pub(crate) fn fail(&self, code: i32) {
         let _ = self
             .error
             .compare_exchange(0, code, Ordering::AcqRel, Ordering::Relaxed);
+        failure::after(self, code);
+    }
+
+    /// Whether a failure stopped it: its tasks are dropped, not run.
+    #[inline]
+    pub(crate) fn has_stopped(&self) -> bool {
+        self.halted.load(Ordering::SeqCst) != 0
     }
 
     /// The first error since it was last taken; 0 when all is well.

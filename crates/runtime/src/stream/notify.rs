@@ -1,7 +1,7 @@
 //! Manual chapter: notifies, one-shot flags between streams; a wait resets them.
 
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use cannery_abi as abi;
@@ -10,7 +10,9 @@ use super::Stream;
 use super::engine::{self, bring_on};
 use super::event::bad_handle;
 use super::manage::stream_of_call;
+use super::shared::{Kind, Shared};
 use super::task::Task;
+use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::os::lock::QuickLock;
 use crate::process::here;
@@ -23,6 +25,20 @@ static NOTIFIES: Registry<Notify> = Registry::new(0xd3);
 #[derive(Default)]
 pub(crate) struct Flag {
     state: Mutex<FlagState>,
+    /// Set once other processes use it too; then the flag is there.
+    shared: OnceLock<Shared>,
+}
+
+/// What became of a wait.
+pub(crate) enum Wait {
+    /// The flag was raised and is lowered now.
+    Over,
+    /// The stream is brought on when it is raised.
+    Registered,
+    /// It has to look again.
+    Poll,
+    /// The process on the other side is gone.
+    Orphaned,
 }
 
 #[derive(Default)]
@@ -34,6 +50,11 @@ struct FlagState {
 impl Flag {
     /// A record was reached.
     pub(crate) fn raise(&self) {
+        if let Some(shared) = self.shared.get() {
+            shared.raise();
+            engine::look_again();
+            return;
+        }
         let waiting = {
             let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
             state.raised = true;
@@ -43,6 +64,9 @@ impl Flag {
     }
 
     fn lower(&self) {
+        if let Some(shared) = self.shared.get() {
+            shared.lower();
+        }
         self.state
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
@@ -50,11 +74,20 @@ impl Flag {
     }
 }
 
-/// Takes the flag if it is raised; else `stream` is brought on when it is.
-pub(crate) fn take_or_wait(flag: &Flag, stream: &'static Stream) -> bool {
+/// Takes the flag if it is raised; else `stream` is brought on when it is, or has to look again.
+pub(crate) fn take_or_wait(flag: &Flag, stream: &'static Stream) -> Wait {
+    if let Some(shared) = flag.shared.get() {
+        return match () {
+            () if shared.take() => Wait::Over,
+            () if shared.other_side_lives() => Wait::Poll,
+            // It may have been raised just before the other side went.
+            () if shared.take() => Wait::Over,
+            () => Wait::Orphaned,
+        };
+    }
     let mut state = flag.state.lock().unwrap_or_else(PoisonError::into_inner);
     if std::mem::take(&mut state.raised) {
-        return true;
+        return Wait::Over;
     }
     if !state
         .waiting
@@ -63,7 +96,7 @@ pub(crate) fn take_or_wait(flag: &Flag, stream: &'static Stream) -> bool {
     {
         state.waiting.push(stream);
     }
-    false
+    Wait::Registered
 }
 
 /// When a wait of so many seconds ends; 0: never.
@@ -75,7 +108,7 @@ pub(crate) fn deadline(seconds: u32) -> Option<Instant> {
 #[derive(Default)]
 struct Notify {
     flag: QuickLock<Arc<Flag>>,
-    id: AtomicU32,
+    device: QuickLock<Option<&'static Device>>,
 }
 
 fn find(handle: u64) -> Result<&'static Notify> {
@@ -100,17 +133,20 @@ pub fn create(flag: u64) -> Result<u64> {
         ));
     }
     let here = here()?;
-    let used = NOTIFIES.count();
+    let used = here.device().notifies().load(Ordering::Relaxed);
     if let Some(limit) = here.runtime.settings.profile.notifies
-        && used >= u64::from(limit)
+        && used >= limit
     {
         return Err(no_notify(limit));
     }
     let made = NOTIFIES.create(|notify| {
         *notify.flag.lock() = Arc::default();
-        notify.id.store(used as u32, Ordering::Relaxed);
+        *notify.device.lock() = Some(here.device());
     });
-    made.ok_or_else(|| no_notify(used as u32))
+    if made.is_some() {
+        here.device().notifies().fetch_add(1, Ordering::Relaxed);
+    }
+    made.ok_or_else(|| no_notify(used))
 }
 
 fn no_notify(limit: u32) -> Error {
@@ -125,9 +161,14 @@ fn no_notify(limit: u32) -> Error {
 /// # Errors
 /// 100000 for NULL, 107017 for what is no living notify.
 pub fn destroy(handle: u64) -> Result<()> {
-    find(handle)?;
+    let notify = find(handle)?;
     if !NOTIFIES.end(handle) {
         return Err(bad_handle("notify", handle, "Notify"));
+    }
+    // Queued tasks keep the flag as long as they need it; its name goes with the last one.
+    *notify.flag.lock() = Arc::default();
+    if let Some(device) = notify.device.lock().take() {
+        device.notifies().fetch_sub(1, Ordering::Relaxed);
     }
     NOTIFIES.recycle(handle);
     Ok(())
@@ -168,7 +209,8 @@ pub fn wait_and_reset(handle: u64, stream: u64, timeout_s: u32) -> Result<()> {
 /// # Errors
 /// 100000 for NULL, 107017.
 pub fn id(handle: u64) -> Result<u32> {
-    Ok(find(handle)?.id.load(Ordering::Relaxed))
+    find(handle)?;
+    Ok(NOTIFIES.place_of(handle))
 }
 
 /// aclrtNotifyBatchReset.
@@ -186,4 +228,99 @@ pub fn batch_reset(handles: &[u64]) -> Result<()> {
         notify.flag.lock().lower();
     }
     Ok(())
+}
+
+/// Bytes of a key with its end.
+const KEY_BYTES: usize = 65;
+/// No list of processes.
+const OPEN_TO_ALL: u64 = abi::ACL_RT_NOTIFY_EXPORT_FLAG_DISABLE_PID_VALIDATION;
+
+fn check_flags(flags: u64) -> Result<()> {
+    if flags == 0 || flags == OPEN_TO_ALL {
+        return Ok(());
+    }
+    Err(Error::rt_value(
+        "flags",
+        flags,
+        format!("0 or {OPEN_TO_ALL}"),
+    ))
+}
+
+/// aclrtNotifyGetExportKey: shares the notify with other processes of this user; returns its key. Again:
+/// the same key.
+///
+/// # Errors
+/// 100000 for NULL; 107000 for room below 65 bytes and for flags; 107017; 107002 without a context;
+/// 507899 when the runtime directory cannot be used.
+pub fn export(handle: u64, len: usize, flags: u64) -> Result<String> {
+    let notify = find(handle)?;
+    if len < KEY_BYTES {
+        return Err(Error::rt_value(
+            "len",
+            len,
+            format!("at least {KEY_BYTES} bytes"),
+        ));
+    }
+    check_flags(flags)?;
+    here()?;
+    let flag = notify.flag.lock().clone();
+    if flag.shared.get().is_none() {
+        let shared = Shared::export(Kind::Notify, flags == OPEN_TO_ALL)?;
+        let mut state = flag.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if std::mem::take(&mut state.raised) {
+            shared.raise();
+        }
+        let waiting = std::mem::take(&mut state.waiting);
+        let _ = flag.shared.set(shared);
+        drop(state);
+        // Streams that waited here look at the shared flag from now on.
+        waiting.into_iter().for_each(bring_on);
+    }
+    flag.shared
+        .get()
+        .map(|shared| shared.name().to_owned())
+        .ok_or_else(not_exported)
+}
+
+fn not_exported() -> Error {
+    Error::sequence(
+        abi::ACL_ERROR_RT_PARAM_INVALID,
+        "the notify was not exported by this process; call aclrtNotifyGetExportKey first",
+    )
+}
+
+/// aclrtNotifySetImportPid: lets these processes import the notify.
+///
+/// # Errors
+/// 100000 for NULL; 107000 for no pids, and for a notify that was not exported; 107017; 107002.
+pub fn allow(handle: u64, pids: &[i32]) -> Result<()> {
+    let notify = find(handle)?;
+    if pids.is_empty() {
+        return Err(Error::rt_value("num", 0, "a number above 0"));
+    }
+    here()?;
+    let flag = notify.flag.lock().clone();
+    match flag.shared.get() {
+        Some(shared) if shared.allow(pids) => Ok(()),
+        Some(_) => Err(Error::rt_value(
+            "num",
+            pids.len(),
+            "a number for which the list has room (240)",
+        )),
+        None => Err(not_exported()),
+    }
+}
+
+/// aclrtNotifyImportByKey: a notify of this process's own for the one that another process exported.
+///
+/// # Errors
+/// 107000 for flags, unknown keys, and keys whose list lacks this process; 107002 without a context.
+pub fn import(key: &str, flags: u64) -> Result<u64> {
+    check_flags(flags)?;
+    here()?;
+    let shared = Shared::import(Kind::Notify, key)?;
+    let handle = create(0)?;
+    let notify = find(handle)?;
+    let _ = notify.flag.lock().shared.set(shared);
+    Ok(handle)
 }

@@ -13,7 +13,7 @@ use cannery_abi as abi;
 use super::Stream;
 use super::engine::{self, bring_on};
 use super::host_function::{REPORTS, choose};
-use super::manage::stream_of_call;
+use super::manage::{own_stream, stream_of_call};
 use super::task::{Function, Outcome, Task};
 use crate::error::{Error, Result};
 
@@ -99,7 +99,7 @@ fn this_thread() -> u64 {
 /// 107017, 107002, 107003 for the stream; 107011 when it is subscribed already or has used
 /// aclrtLaunchHostFunc.
 pub fn subscribe(thread: u64, stream: u64) -> Result<()> {
-    let (_, stream) = stream_of_call("stream", stream)?;
+    let (_, stream) = own_stream("stream", stream)?;
     choose(stream, REPORTS)?;
     if stream
         .subscriber
@@ -120,7 +120,7 @@ pub fn subscribe(thread: u64, stream: u64) -> Result<()> {
 /// # Errors
 /// 107017, 107002, 107003 for the stream; 107012 when another thread serves it.
 pub fn unsubscribe(thread: u64, stream: u64) -> Result<()> {
-    let (_, stream) = stream_of_call("stream", stream)?;
+    let (_, stream) = own_stream("stream", stream)?;
     if stream
         .subscriber
         .compare_exchange(thread, 0, Ordering::AcqRel, Ordering::Acquire)
@@ -131,6 +131,12 @@ pub fn unsubscribe(thread: u64, stream: u64) -> Result<()> {
             format!("thread {thread} does not serve this stream"),
         ));
     }
+    leave(thread);
+    Ok(())
+}
+
+/// One stream less for a thread.
+fn leave(thread: u64) {
     let mut mail = mail();
     if let Some(mailbox) = mail.get_mut(&thread) {
         mailbox.streams = mailbox.streams.saturating_sub(1);
@@ -139,7 +145,14 @@ pub fn unsubscribe(thread: u64, stream: u64) -> Result<()> {
         }
     }
     BELL.notify_all();
-    Ok(())
+}
+
+/// A stream is going away: its subscription ends.
+pub(super) fn end_subscription(stream: &Stream) {
+    let thread = stream.subscriber.swap(0, Ordering::AcqRel);
+    if thread != 0 {
+        leave(thread);
+    }
 }
 
 /// aclrtLaunchCallback: queues `function(args)` for the subscribed thread.

@@ -10,8 +10,9 @@ use cannery_abi as abi;
 
 use super::count_notify::{Condition, Count};
 use super::event::{Event, Record};
-use super::notify::{self, Flag};
+use super::notify::{self, Flag, Wait};
 use super::report::Report;
+use super::shared::Shared;
 use super::{Stream, value};
 use crate::os;
 
@@ -51,11 +52,23 @@ pub(crate) enum Task {
     /// For a subscribed thread; done when it ran, or at once when the stream does not wait for it.
     Report(Arc<Report>),
     Record(Arc<Record>),
+    /// The token goes with the task: the event knows by it that the wait is over.
     Wait {
         record: Arc<Record>,
         until: Option<Instant>,
+        token: Arc<()>,
     },
-    ResetEvent(&'static Event),
+    /// For a record of an event that other processes share.
+    WaitShared {
+        shared: Arc<Shared>,
+        number: u64,
+        until: Option<Instant>,
+    },
+    /// Takes the event back to the state before this record.
+    ResetEvent {
+        event: &'static Event,
+        record: Option<Arc<Record>>,
+    },
     NotifyRecord(Arc<Flag>),
     NotifyWait {
         flag: Arc<Flag>,
@@ -163,13 +176,23 @@ impl Task {
             Task::Report(_) => "callback",
             Task::Record(_) => "record",
             Task::Wait { .. } => "wait",
-            Task::ResetEvent(_) => "reset event",
+            Task::WaitShared { .. } => "wait",
+            Task::ResetEvent { .. } => "reset event",
             Task::NotifyRecord(_) => "notify",
             Task::NotifyWait { .. } => "wait for notify",
             Task::Count { .. } => "count",
             Task::CountWait { .. } => "wait for count",
             Task::ValueWrite { .. } => "write value",
             Task::ValueWait { .. } => "wait for value",
+        }
+    }
+
+    /// It will not be run: what others wait for is released.
+    pub(crate) fn drop_unrun(self) {
+        match self {
+            Task::Record(record) => record.fire(),
+            Task::Report(report) => report.withdraw(),
+            _ => {}
         }
     }
 
@@ -212,19 +235,60 @@ impl Task {
             }
             Task::Report(report) => return Report::offer(report, stream),
             Task::Record(record) => record.fire(),
-            Task::Wait { record, until } => {
+            Task::Wait {
+                record,
+                until,
+                token,
+            } => {
                 if record.is_done_or_wait(stream) {
                     return Outcome::Done;
                 }
-                return wait_or_expire(stream, until, Task::Wait { record, until });
+                return wait_or_expire(
+                    stream,
+                    until,
+                    Task::Wait {
+                        record,
+                        until,
+                        token,
+                    },
+                );
             }
-            Task::ResetEvent(event) => event.reset_now(),
+            Task::ResetEvent { event, record } => event.forget(record.as_ref()),
             Task::NotifyRecord(flag) => flag.raise(),
-            Task::NotifyWait { flag, until } => {
-                if notify::take_or_wait(&flag, stream) {
+            Task::NotifyWait { flag, until } => match notify::take_or_wait(&flag, stream) {
+                Wait::Over => return Outcome::Done,
+                Wait::Orphaned => {
+                    stream.fail(abi::ACL_ERROR_RT_DRV_INTERNAL_ERROR);
                     return Outcome::Done;
                 }
-                return wait_or_expire(stream, until, Task::NotifyWait { flag, until });
+                Wait::Poll => {
+                    return poll_or_expire(stream, until, Task::NotifyWait { flag, until });
+                }
+                Wait::Registered => {
+                    return wait_or_expire(stream, until, Task::NotifyWait { flag, until });
+                }
+            },
+            Task::WaitShared {
+                shared,
+                number,
+                until,
+            } => {
+                if shared.reached(number) {
+                    return Outcome::Done;
+                }
+                if !shared.other_side_lives() && !shared.reached(number) {
+                    stream.fail(abi::ACL_ERROR_RT_DRV_INTERNAL_ERROR);
+                    return Outcome::Done;
+                }
+                return poll_or_expire(
+                    stream,
+                    until,
+                    Task::WaitShared {
+                        shared,
+                        number,
+                        until,
+                    },
+                );
             }
             Task::Count { count, mode, value } => count.record(mode, value),
             Task::CountWait {
@@ -277,5 +341,13 @@ fn wait_or_expire(stream: &Stream, until: Option<Instant>, task: Task) -> Outcom
             stream.fail(abi::ACL_ERROR_RT_TASK_TIMEOUT);
             Outcome::Done
         }
+    }
+}
+
+/// As [`wait_or_expire`] where nobody can bring the stream on.
+fn poll_or_expire(stream: &Stream, until: Option<Instant>, task: Task) -> Outcome {
+    match wait_or_expire(stream, until, task) {
+        Outcome::Blocked(task) => Outcome::LookAgain(task),
+        other => other,
     }
 }

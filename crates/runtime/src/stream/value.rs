@@ -58,7 +58,7 @@ pub fn write(address: u64, value: u64, flag: u32, stream: u64) -> Result<()> {
 /// aclrtValueWait: queued.
 ///
 /// # Errors
-/// As [`write`].
+/// As [`write`](fn@write).
 pub fn wait(address: u64, value: u64, flag: u32, stream: u64) -> Result<()> {
     if address == 0 {
         return Err(Error::null("devAddr"));

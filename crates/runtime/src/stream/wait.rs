@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use cannery_abi as abi;
 
 use super::engine;
+use super::failure;
 use super::manage::{find, or_default};
 use super::{STREAMS, Stream};
 use crate::error::{Error, Result};
@@ -43,7 +44,8 @@ fn is_detached(stream: &Stream) -> bool {
 
 fn report(stream: &Stream) -> Result<()> {
     match stream.take_error() {
-        0 => Ok(()),
+        // A stream that stopped reports until it is destroyed.
+        0 => failure::check(stream),
         code => Err(Error::sequence(code, "a task of the stream failed")),
     }
 }

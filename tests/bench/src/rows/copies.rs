@@ -2,64 +2,22 @@
 
 use std::ffi::c_void;
 use std::hint::black_box;
-use std::ptr;
 
 use cannery_abi as abi;
 
 use crate::api::Api;
 use crate::bench::Bench;
+use crate::buffer::Buffer;
 use crate::clock::Busy;
-use crate::rounds::{Side, take_turns};
+use crate::rounds::Side;
 use crate::row::{Row, Unit};
 use crate::subjects::{DeviceMemory, Subject};
 
-const HUGE: usize = 2 << 20;
 const LARGE: usize = 64 << 20;
 
 const NOTE: &str = "The reference is memcpy between two ordinary buffers of the program that are warm, begin \
     at the same place in a page as the device memory and, for 64 MiB, are advised for huge pages as the \
     device memory is.";
-
-/// Memory of the program, at a chosen place within a huge page.
-struct Buffer {
-    mapping: *mut c_void,
-    mapped: usize,
-    at: *mut c_void,
-}
-
-impl Buffer {
-    /// `size` bytes whose address is that of `like` modulo 2 MiB, written once.
-    fn new(size: usize, like: *mut c_void) -> Buffer {
-        let mapped = size + 2 * HUGE;
-        let (read_write, private) = (
-            libc::PROT_READ | libc::PROT_WRITE,
-            libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
-        );
-        // SAFETY: a new mapping wherever there is room.
-        let mapping = unsafe { libc::mmap(ptr::null_mut(), mapped, read_write, private, -1, 0) };
-        assert!(mapping != libc::MAP_FAILED, "no memory for a buffer");
-        if size >= HUGE {
-            // SAFETY: our own mapping; only advice.
-            unsafe { libc::madvise(mapping, mapped, libc::MADV_HUGEPAGE) };
-        }
-        let first = (mapping as usize).next_multiple_of(HUGE) + like as usize % HUGE;
-        let at = first as *mut c_void;
-        // SAFETY: `first` is less than 2 * HUGE behind the start.
-        unsafe { ptr::write_bytes(at.cast::<u8>(), 0x5a, size) };
-        Buffer {
-            mapping,
-            mapped,
-            at,
-        }
-    }
-}
-
-impl Drop for Buffer {
-    fn drop(&mut self) {
-        // SAFETY: our own mapping; nobody copies any more.
-        unsafe { libc::munmap(self.mapping, self.mapped) };
-    }
-}
 
 type Memcpy = unsafe extern "C" fn(*mut c_void, *const c_void, usize) -> *mut c_void;
 
@@ -96,7 +54,7 @@ fn rows(bench: &mut Bench<'_>, size: usize, names: [String; 3]) {
     let calls = if size == LARGE {
         2
     } else {
-        bench.effort.calls((8 << 20) / size)
+        bench.effort.calls(((8 << 20) / size).min(1 << 14))
     };
     for (name, (kind, ours, reference)) in names.into_iter().zip(ways) {
         if !bench.wants(&name) {
@@ -108,16 +66,15 @@ fn rows(bench: &mut Bench<'_>, size: usize, names: [String; 3]) {
             Box::new(move || copy(api, ours.0, ours.1, size, kind, calls)),
             Box::new(move || plain(memcpy, reference.0, reference.1, size, calls)),
         ];
-        let mut samples = take_turns(bench.effort, sides).into_iter();
+        let mut samples = bench.take_turns(sides).into_iter();
         let mut next = || samples.next().unwrap_or_default();
         let row = Row::new(name, Unit::Nanoseconds, next()).against("memcpy", next());
         bench.row(match size {
             64 => row.above_at_most("memcpy", 30.0).note(NOTE),
             LARGE => {
                 let speed = size as f64 / row.value();
-                row.speed_at_least("memcpy", 0.95).note(format!(
-                    "64 MiB: Cannery copied the last of them at {speed:.1} GB/s."
-                ))
+                let note = format!("{}: {speed:.1} GB/s.", row.name);
+                row.speed_at_least("memcpy", 0.95).note(note)
             }
             _ => row,
         });

@@ -3,13 +3,15 @@
 use crate::bench::Bench;
 use crate::machine;
 use crate::replacement::{Replacement, Sizes, empty_tail, hot};
-use crate::rounds::{Side, take_turns};
+use crate::rounds::Side;
 use crate::row::{Row, Unit};
 use crate::subjects::{DeviceMemory, Malloc};
 
 const HUGE: usize = 2 << 20;
-/// Pairs of a round.
+/// Pairs of a round of replacement: enough that what the other sides left in the caches does not count.
 const PAIRS: usize = 1 << 15;
+/// Pairs of a hot round.
+const HOT_PAIRS: usize = 1 << 13;
 const LIVE: [(usize, &str); 2] = [(1 << 10, "1k"), (1 << 14, "16k")];
 
 pub(crate) fn run(bench: &mut Bench<'_>) {
@@ -31,7 +33,7 @@ fn hot_row(bench: &mut Bench<'_>, size: usize, text: &str) {
     if !bench.wants(&name) {
         return;
     }
-    let pairs = bench.effort.calls(PAIRS);
+    let pairs = bench.effort.calls(HOT_PAIRS);
     let ours = DeviceMemory(bench.api);
     let (mimalloc, malloc) = (Malloc::mimalloc(), Malloc::c_library());
     let sides: Vec<Side<'_>> = vec![
@@ -49,7 +51,7 @@ fn hot_row(bench: &mut Bench<'_>, size: usize, text: &str) {
 }
 
 fn results<const N: usize>(bench: &Bench<'_>, sides: Vec<Side<'_>>) -> [crate::rounds::Samples; N] {
-    let samples = take_turns(bench.effort, sides);
+    let samples = bench.take_turns(sides);
     samples.try_into().expect("one for each side")
 }
 

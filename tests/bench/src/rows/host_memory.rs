@@ -2,7 +2,7 @@
 
 use crate::bench::Bench;
 use crate::replacement::hot;
-use crate::rounds::{Side, take_turns};
+use crate::rounds::Side;
 use crate::row::{Row, Unit};
 use crate::subjects::{HostMemory, LockedMapping, Malloc, Subject};
 
@@ -14,7 +14,7 @@ pub(crate) fn run(bench: &mut Bench<'_>) {
         if !bench.wants(&name) {
             continue;
         }
-        let pairs = bench.effort.calls(1 << 15);
+        let pairs = bench.effort.calls(1 << 13);
         let calls = bench.effort.calls((64 << 20) / size).min(256);
         let (ours, malloc) = (HostMemory(bench.api), Malloc::c_library());
         let mapping = LockedMapping(size);
@@ -28,7 +28,7 @@ pub(crate) fn run(bench: &mut Bench<'_>) {
         if locks {
             sides.push(Box::new(|| hot(mapping, size, calls)));
         }
-        let mut samples = take_turns(bench.effort, sides).into_iter();
+        let mut samples = bench.take_turns(sides).into_iter();
         ours.free(kept);
         let mut next = || samples.next().unwrap_or_default();
         let mut row = Row::new(name, Unit::Nanoseconds, next()).at_most(100.0);

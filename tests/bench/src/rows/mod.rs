@@ -7,6 +7,7 @@ pub(crate) mod instructions;
 mod python;
 mod queries;
 mod startup;
+mod streams;
 mod threads;
 mod utilisation;
 
@@ -20,7 +21,7 @@ pub(crate) struct Chapter {
 }
 
 /// What a run measures, in this order.
-pub(crate) const TIMED: [Chapter; 8] = [
+pub(crate) const TIMED: [Chapter; 9] = [
     Chapter {
         title: "Device memory: aclrtMalloc + aclrtFree",
         run: device_memory::run,
@@ -40,6 +41,10 @@ pub(crate) const TIMED: [Chapter; 8] = [
     Chapter {
         title: "Questions about addresses",
         run: queries::run,
+    },
+    Chapter {
+        title: "Streams and events",
+        run: streams::run,
     },
     Chapter {
         title: "Use of the memory",

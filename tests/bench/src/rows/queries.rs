@@ -14,7 +14,7 @@ use crate::api::Api;
 use crate::bench::Bench;
 use crate::clock::Busy;
 use crate::replacement::{Replacement, Sizes};
-use crate::rounds::{Samples, Side, take_turns};
+use crate::rounds::{Samples, Side};
 use crate::row::{Row, Unit};
 use crate::subjects::DeviceMemory;
 
@@ -40,7 +40,7 @@ pub(crate) fn run(bench: &mut Bench<'_>) {
         .collect();
     for ((asked, _), names) in PATTERNS.into_iter().zip(names) {
         let mut rng = SmallRng::seed_from_u64(2);
-        let addresses: Vec<*mut c_void> = (0..bench.effort.calls(1 << 15))
+        let addresses: Vec<*mut c_void> = (0..bench.effort.calls(1 << 14))
             .map(|_| {
                 let block = blocks.held()[rng.random_range(0..asked)];
                 let inside = rng.random_range(0..map[&(block as u64)]);
@@ -59,7 +59,8 @@ pub(crate) fn run(bench: &mut Bench<'_>) {
                 })
             }),
         ];
-        let [attributes, ranges, by_map]: [Samples; 3] = take_turns(bench.effort, sides)
+        let [attributes, ranges, by_map]: [Samples; 3] = bench
+            .take_turns(sides)
             .try_into()
             .expect("one for each side");
         for (name, ours) in names.into_iter().zip([attributes, ranges]) {

@@ -11,7 +11,7 @@ use crate::api::Api;
 use crate::bench::Bench;
 use crate::clock::interruptions;
 use crate::replacement::{Replacement, Sizes};
-use crate::rounds::{Samples, Side, take_turns};
+use crate::rounds::{Samples, Side};
 use crate::row::{Row, Unit};
 use crate::subjects::{DeviceMemory, Malloc, Subject};
 
@@ -187,7 +187,8 @@ fn measure(bench: &mut Bench<'_>, name: &str, live: usize, cores: &[usize]) {
         Box::new(|| scale(Job::Cannery)),
         Box::new(|| scale(Job::Mimalloc)),
     ];
-    let [ours, mimalloc]: [Samples; 2] = take_turns(bench.effort, sides)
+    let [ours, mimalloc]: [Samples; 2] = bench
+        .take_turns(sides)
         .try_into()
         .expect("one for each side");
     if disturbed.get() > 0 {
