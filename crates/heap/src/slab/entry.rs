@@ -57,7 +57,7 @@ impl Entry {
                 | u64::from(owner.page) << 13
                 | u64::from(bins) << 15
                 | spare << 19
-                | size / 32 << 26,
+                | (size / 32) << 26,
         )
     }
 

@@ -94,10 +94,10 @@ pub(crate) fn ends(here: &Here, dst: u64, src: u64, count: u64) -> Result<(Spot,
 fn find_ends(here: &Here, dst: u64, src: u64, count: u64) -> Result<(Spot, Spot)> {
     let to = locate::range(here.runtime, "dst", dst, count)?;
     let from = locate::range(here.runtime, "src", src, count)?;
-    if let (Some(a), Some(b)) = (from.device, to.device) {
-        if a != b {
-            here.runtime.check_peer_copy(a, b)?;
-        }
+    if let (Some(a), Some(b)) = (from.device, to.device)
+        && a != b
+    {
+        here.runtime.check_peer_copy(a, b)?;
     }
     Ok((to, from))
 }

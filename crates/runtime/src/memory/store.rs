@@ -81,10 +81,10 @@ pub(crate) const fn families(list: &[Family]) -> u16 {
 pub(crate) struct Store {
     normal: Region<NORMAL_SHIFT>,
     huge: Region<HUGE_SHIFT>,
-    arenas: Box<[QuickLock<Arena>]>,
+    arenas: Box<[QuickLock<Arena>; ARENAS]>,
     /// Bit i: arena i was used.
     active: AtomicU32,
-    back: Mutex<[RangeHeap; 2]>,
+    back: Mutex<Box<[RangeHeap; 2]>>,
     back_activity: AtomicU64,
     back_seen: AtomicU64,
     central: Mutex<Central>,
@@ -768,17 +768,26 @@ impl Store {
 
 /// One after the other, and not inlined: an arena is large, and callers may have small stacks.
 #[inline(never)]
-fn fresh_arenas() -> Box<[QuickLock<Arena>]> {
-    let mut arenas = Vec::with_capacity(ARENAS);
-    for number in 0..ARENAS as u32 {
-        arenas.push(QuickLock::new(Arena::new(number)));
-    }
-    arenas.into_boxed_slice()
+fn fresh_arenas() -> Box<[QuickLock<Arena>; ARENAS]> {
+    in_a_box((0..ARENAS as u32).map(|number| QuickLock::new(Arena::new(number))))
 }
 
-fn fresh_heaps(normal: &Region<NORMAL_SHIFT>, huge: &Region<HUGE_SHIFT>) -> [RangeHeap; 2] {
-    [
-        RangeHeap::new(normal.slices()),
-        RangeHeap::new(huge.slices()),
-    ]
+/// As [`fresh_arenas`]: a heap is large, too.
+#[inline(never)]
+fn fresh_heaps(normal: &Region<NORMAL_SHIFT>, huge: &Region<HUGE_SHIFT>) -> Box<[RangeHeap; 2]> {
+    in_a_box(
+        [normal.slices(), huge.slices()]
+            .into_iter()
+            .map(RangeHeap::new),
+    )
+}
+
+/// Makes an array where it will stay, so that it never lies on the stack as a whole.
+fn in_a_box<T, const N: usize>(items: impl Iterator<Item = T>) -> Box<[T; N]> {
+    let mut list = Vec::with_capacity(N);
+    list.extend(items.take(N));
+    match Box::try_from(list) {
+        Ok(array) => array,
+        Err(_) => unreachable!("as many items as the array has places"),
+    }
 }
