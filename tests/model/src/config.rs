@@ -101,7 +101,7 @@ impl Config {
             huge,
             giant,
             media_limit,
-            window: source.pick(&[None, None, Some(0x2000_0000_0000), Some(0x5000_0000_0000)]),
+            window: source.pick(&[None, None, Some(0x2000_0000_0000), Some(0x4000_0000_0000)]),
             pin: source.pick(&["auto", "off"]),
             lacking: lacking(product),
         }

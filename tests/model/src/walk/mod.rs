@@ -149,7 +149,7 @@ impl World {
             0x1000_0000_0000,
             0x12c0_0000_0000 - 64,
             0x2fff_ffff_ffc0,
-            0x5fff_ffff_ffc0,
+            0x4fff_ffff_ffc0,
             0x13ff_ffff_ffc0,
             0x2000_0000_0000 - 64,
             0x7fff_ffff_fff8,
