@@ -27,7 +27,7 @@ def main() -> int:
         "/// Function name and a bit for each product in the order 950, A3, 910B, 310B, 310P, 910, IPV350.\n"
         "/// Sorted by name.\n"
         "#[rustfmt::skip]\n"
-        "pub(super) static FUNCTIONS: &[(&str, u8)] = &[\n"
+        "pub(super) const FUNCTIONS: &[(&str, u8)] = &[\n"
     )
     text += "".join(f'    ("{name}", 0b{mask:07b}),\n' for name, mask in rows)
     text += "];\n"

@@ -122,6 +122,11 @@ SUITES = [
         [CARGO, "run", "--release", "--locked", "--quiet", "--package", "cannery-model"],
         plain_line,
     ),
+    Suite(
+        "streams",
+        [CARGO, "run", "--release", "--locked", "--quiet", "--package", "cannery-streams-test"],
+        plain_line,
+    ),
     Suite("c-programs", [PYTHON, "tests/c/run.py"], plain_line),
     Suite("python", [PYTHON, "-m", "pytest", "-q", "tests/python"], pytest),
     Suite("programs", [PYTHON, "tools/run_programs.py"], plain_line),

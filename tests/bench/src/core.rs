@@ -21,7 +21,7 @@ const STEPS: u32 = 6000;
 pub(crate) struct Core {
     /// The fastest that the arithmetic has ever been, in nanoseconds.
     best: Cell<f64>,
-    /// How long the run may still wait for a fast core.
+    /// How much time the run may still lose to a slow core.
     patience: Cell<Duration>,
     rounds: Cell<u32>,
     disturbed: Cell<u32>,
@@ -48,45 +48,44 @@ impl Core {
         took <= self.best.get() * TOLERANCE
     }
 
-    fn becomes_fast(&self) -> bool {
-        let begun = Instant::now();
-        let patience = self.patience.get();
-        let fast = loop {
-            if self.is_fast() {
-                break true;
-            }
-            if begun.elapsed() >= patience {
-                break false;
-            }
-            std::thread::sleep(PAUSE);
-        };
-        self.patience.set(patience.saturating_sub(begun.elapsed()));
-        fast
-    }
-
-    /// What `round` returns, of a try with a fast core before and after, or of the last try.
+    /// What `round` returns, of a try with a fast core before and after. When patience is at its end,
+    /// or the tries are, what it returned last.
     pub(crate) fn undisturbed(&self, tries: usize, round: &mut dyn FnMut() -> f64) -> f64 {
-        self.judge(tries, || self.becomes_fast(), || self.is_fast(), round)
+        self.judge(tries, || self.is_fast(), round)
     }
 
     fn judge(
         &self,
         tries: usize,
-        mut becomes_fast: impl FnMut() -> bool,
         mut is_fast: impl FnMut() -> bool,
         round: &mut dyn FnMut() -> f64,
     ) -> f64 {
         self.rounds.set(self.rounds.get() + 1);
-        let mut value = f64::NAN;
+        let mut value = None;
         for _ in 0..tries {
-            let before = becomes_fast();
-            value = round();
-            if is_fast() && before {
-                return value;
+            let begun = Instant::now();
+            while !is_fast() && begun.elapsed() < self.patience.get() {
+                std::thread::sleep(PAUSE);
+            }
+            self.lose(begun);
+            let begun = Instant::now();
+            value = Some(round());
+            if is_fast() {
+                return value.unwrap_or(f64::NAN);
+            }
+            self.lose(begun);
+            if self.patience.get().is_zero() {
+                break;
             }
         }
         self.disturbed.set(self.disturbed.get() + 1);
-        value
+        value.unwrap_or(f64::NAN)
+    }
+
+    /// The time since `begun` was of no use.
+    fn lose(&self, begun: Instant) {
+        let left = self.patience.get().saturating_sub(begun.elapsed());
+        self.patience.set(left);
     }
 
     /// Share of the rounds that were disturbed in every try, in percent.
@@ -116,23 +115,19 @@ mod tests {
 
     #[test]
     fn disturbed_rounds_are_repeated() {
-        let core = Core::new(Duration::ZERO);
+        let core = Core::new(Duration::from_secs(60));
         let mut value = 0.0;
         let mut round = || {
             value += 1.0;
             value
         };
-        let mut before = [true, false, true].into_iter();
-        let mut after = [false, true, true].into_iter();
-        let counted = core.judge(
-            5,
-            || before.next().unwrap_or(false),
-            || after.next().unwrap_or(false),
-            &mut round,
-        );
-        assert_eq!(counted, 3.0);
-        assert_eq!(core.disturbed(), 0.0);
-        let last = core.judge(2, || false, || false, &mut round);
-        assert_eq!((last, core.disturbed()), (5.0, 50.0));
+        // Slow before; slow after the first round; fast around the second.
+        let mut answers = [false, true, false, true, true].into_iter();
+        let counted = core.judge(5, || answers.next().unwrap_or(false), &mut round);
+        assert_eq!((counted, core.disturbed()), (2.0, 0.0));
+        assert_eq!(answers.next(), None);
+        core.patience.set(Duration::ZERO);
+        let last = core.judge(5, || false, &mut round);
+        assert_eq!((last, core.disturbed()), (3.0, 50.0));
     }
 }

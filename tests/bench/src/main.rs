@@ -50,6 +50,9 @@ use std::process::ExitCode;
 use options::Task;
 
 fn main() -> ExitCode {
+    // `cannery-bench | head` is no fault.
+    // SAFETY: the default action of a signal, before there is another thread.
+    unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };
     let outcome = match options::parse(std::env::args().skip(1)) {
         Ok(Task::Measure(options)) => bench::run(&options),
         Ok(Task::Repeat { name, count }) => rows::instructions::repeat(&name, count),

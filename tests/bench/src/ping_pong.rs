@@ -18,6 +18,7 @@ const WAIT: i32 = libc::FUTEX_WAIT | libc::FUTEX_PRIVATE_FLAG;
 struct Bell {
     word: AtomicU32,
     asleep: AtomicU32,
+    naps: AtomicU32,
 }
 
 impl Bell {
@@ -39,6 +40,7 @@ impl Bell {
             }
             std::hint::spin_loop();
         }
+        self.naps.fetch_add(1, Ordering::Relaxed);
         self.asleep.store(1, Ordering::SeqCst);
         let value = loop {
             let value = self.word.load(Ordering::SeqCst);
@@ -82,6 +84,12 @@ impl PingPong {
         }
     }
 
+    /// Whether a thread has slept since the last time this was asked.
+    pub(crate) fn slept(&self) -> bool {
+        let naps = |bell: &Bell| bell.naps.swap(0, Ordering::Relaxed);
+        naps(&self.bells.0) + naps(&self.bells.1) > 0
+    }
+
     /// Calls and waits for the answer.
     pub(crate) fn play(&mut self) {
         let last = self.turn;
@@ -116,6 +124,7 @@ mod tests {
             }
         }
         assert_eq!(table.turn, 300);
+        assert!(table.slept() && !table.slept());
         assert_eq!(table.bells.1.word.load(Ordering::Acquire), 300);
     }
 }

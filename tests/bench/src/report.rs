@@ -72,11 +72,8 @@ impl Report {
         ));
         for (chapter, row) in &self.rows {
             for aim in row.aims.iter().filter(|aim| !aim.met) {
-                self.say(&format!(
-                    "  missed: {chapter}: {}: {}",
-                    row.name,
-                    verdict(row, aim)
-                ));
+                let verdict = verdict(row, aim).replace("**", "");
+                self.say(&format!("  {chapter}: {}: {verdict}", row.name));
             }
         }
     }

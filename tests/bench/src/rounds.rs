@@ -13,7 +13,7 @@ pub(crate) struct Effort {
     pub(crate) repeats: usize,
     /// How often a round is tried until nothing disturbed the core.
     pub(crate) tries: usize,
-    /// How long the whole run may wait for a core at full speed.
+    /// How much time the whole run may lose to a slow core.
     pub(crate) patience: Duration,
     /// By what the calls of a round are divided.
     pub(crate) divisor: usize,

@@ -55,6 +55,8 @@ pub(crate) struct Config {
     pub(crate) giant: u64,
     /// Most bytes of media memory of the process.
     pub(crate) media_limit: u64,
+    /// Where the window of the devices was put by hand.
+    window: Option<u64>,
     pin: &'static str,
     lacking: HashSet<String>,
 }
@@ -99,6 +101,7 @@ impl Config {
             huge,
             giant,
             media_limit,
+            window: source.pick(&[None, None, Some(0x2000_0000_0000), Some(0x4000_0000_0000)]),
             pin: source.pick(&["auto", "off"]),
             lacking: lacking(product),
         }
@@ -119,10 +122,26 @@ impl Config {
         if self.giant > 0 {
             settings.push(("CANNERY_HUGE1G_BYTES", self.giant.to_string()));
         }
+        if let Some(window) = self.window {
+            settings.push(("CANNERY_WINDOW", format!("{window:#x}")));
+        }
         if self.media_limit < 16 * GIB {
             settings.push(("CANNERY_LIMITS", format!("media={}", self.media_limit)));
         }
         settings
+    }
+
+    /// The addresses of the window.
+    pub(crate) fn window(&self) -> std::ops::Range<u64> {
+        let base = self.window.unwrap_or(16 << 40);
+        base..base + (16 << 40)
+    }
+
+    /// The addresses of a device.
+    pub(crate) fn addresses(&self, device: usize) -> std::ops::Range<u64> {
+        let first = self.window.unwrap_or(0x12c0_0000_0000);
+        let base = first + device as u64 * (256 * GIB);
+        base..base + 256 * GIB
     }
 
     /// Whether the product has a function.

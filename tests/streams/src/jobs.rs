@@ -13,7 +13,7 @@ const RANDOM: std::ops::RangeInclusive<u64> = 1..=20;
 /// Limit of a process; a longer run counts as a hang.
 const LIMIT: Duration = Duration::from_secs(10);
 /// Limit of the ways that are meant to run for a while.
-const LONG: Duration = Duration::from_secs(60);
+const LONG: Duration = Duration::from_secs(40);
 /// Threads that play side by side.
 const THREADS: u64 = 4;
 

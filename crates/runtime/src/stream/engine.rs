@@ -9,6 +9,7 @@ use super::Stream;
 use super::last_task;
 use super::task::{Outcome, Task};
 use super::timing;
+use super::turn::Rest;
 use crate::os::{self, futex};
 
 /// When runners run.
@@ -214,15 +215,16 @@ fn run_tasks(stream: &'static Stream, helper: bool, most: u32) {
             // With no task left it has to become idle, or the next one would not list it.
             break stream.queue.lock().is_empty();
         }
-        let task = {
+        let (task, drops) = {
             let mut queue = stream.queue.lock();
+            let drops = stream.drops.load(Ordering::Relaxed);
             match queue.front() {
                 None => break true,
                 Some(task) if helper && task.needs_worker() => break false,
                 Some(task) => {
                     // Under the lock of the queue: see `let_go_of`.
                     stream.moving.store(task.moves_bytes(), Ordering::SeqCst);
-                    queue.pop_front()
+                    (queue.pop_front(), drops)
                 }
             }
         };
@@ -231,12 +233,14 @@ fn run_tasks(stream: &'static Stream, helper: bool, most: u32) {
         let outside = task.needs_worker();
         crate::log::trace_task(stream.id.load(Ordering::Relaxed), task.name());
         // Before the task can register with what it waits for: whoever brings it on sees it.
-        stream.turn.begin();
+        if stream.turn.begin() {
+            ACTIVE.fetch_add(1, Ordering::SeqCst);
+        }
         if stream.has_stopped() {
             task.drop_unrun();
             stream.moving.store(false, Ordering::Release);
             stream.turn.end();
-            finish(stream, 1);
+            count_done(stream, 1);
             continue;
         }
         let cost = timing::cost(&task).map(|cost| (Instant::now(), cost));
@@ -256,14 +260,18 @@ fn run_tasks(stream: &'static Stream, helper: bool, most: u32) {
         match outcome {
             Outcome::Done => {
                 stream.turn.end();
-                finish(stream, 1);
+                count_done(stream, 1);
             }
+            Outcome::Counted => stream.turn.end(),
             Outcome::Blocked(task) => {
-                stream.queue.lock().push_front(task);
-                break false;
+                if put_back(stream, task, drops) {
+                    break false;
+                }
             }
             Outcome::LookAgain(task) => {
-                stream.queue.lock().push_front(task);
+                if !put_back(stream, task, drops) {
+                    continue;
+                }
                 let mut state = state();
                 state.pollers.push(stream);
                 // Somebody has to look: a worker.
@@ -275,16 +283,37 @@ fn run_tasks(stream: &'static Stream, helper: bool, most: u32) {
     let rest = stream
         .turn
         .give_back(empty, || !stream.queue.lock().is_empty());
-    if rest.idle {
-        ACTIVE.fetch_sub(1, Ordering::SeqCst);
+    settle(stream, rest);
+}
+
+/// After the token was given back.
+fn settle(stream: &'static Stream, rest: Rest) {
+    if rest.active != 0 {
+        ACTIVE.fetch_add(rest.active as usize, Ordering::SeqCst);
     }
     if rest.list {
         enqueue(stream);
     }
 }
 
+/// A task that waits is the first one again. False: the tasks of the stream were dropped meanwhile,
+/// and this one with them.
+fn put_back(stream: &'static Stream, task: Task, drops: u64) -> bool {
+    {
+        let mut queue = stream.queue.lock();
+        if stream.drops.load(Ordering::Relaxed) == drops {
+            queue.push_front(task);
+            return true;
+        }
+    }
+    task.drop_unrun();
+    stream.turn.end();
+    count_done(stream, 1);
+    false
+}
+
 /// Counts finished tasks and wakes whoever waits for them.
-fn finish(stream: &Stream, tasks: u64) {
+pub(super) fn count_done(stream: &Stream, tasks: u64) {
     stream.done.fetch_add(tasks, Ordering::SeqCst);
     if stream.sleepers.load(Ordering::SeqCst) > 0 {
         stream.bell.fetch_add(1, Ordering::SeqCst);
@@ -485,11 +514,15 @@ pub(crate) fn sleep_until(
 
 /// Drops every task that has not begun; they count as done. What others wait for is released.
 pub(crate) fn drop_tasks(stream: &'static Stream) {
-    let dropped = std::mem::take(&mut *stream.queue.lock());
+    let dropped = {
+        let mut queue = stream.queue.lock();
+        stream.drops.fetch_add(1, Ordering::Relaxed);
+        std::mem::take(&mut *queue)
+    };
     let count = dropped.len() as u64;
     dropped.into_iter().for_each(Task::drop_unrun);
     if count > 0 {
-        finish(stream, count);
+        count_done(stream, count);
     }
     // A runner, if there is one, finds out by itself.
     if stream.turn.take() {
@@ -497,12 +530,10 @@ pub(crate) fn drop_tasks(stream: &'static Stream) {
         let rest = stream
             .turn
             .give_back(true, || !stream.queue.lock().is_empty());
-        if unblocked || rest.idle {
+        if unblocked {
             ACTIVE.fetch_sub(1, Ordering::SeqCst);
         }
-        if rest.list {
-            enqueue(stream);
-        }
+        settle(stream, rest);
     }
     state()
         .pollers

@@ -1,7 +1,7 @@
 //! Manual chapter: events. Two generations with different rules: "plain" ones, and those of
 //! aclrtCreateEventExWithFlag ("Ex").
 
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Instant;
 
@@ -22,9 +22,17 @@ use crate::registry::Registry;
 /// All events of the process.
 pub(crate) static EVENTS: Registry<Event> = Registry::new(0xd2);
 
+/// Its stream has not reached it.
+const AHEAD: u8 = 0;
+/// Its stream is reaching it.
+const HERE: u8 = 1;
+/// Its stream has reached it.
+const DONE: u8 = 2;
+
 /// What one record captured: everything its stream held before.
 pub(crate) struct Record {
-    done: AtomicBool,
+    /// [`AHEAD`], [`HERE`] or [`DONE`].
+    state: AtomicU8,
     /// When it was reached, in nanoseconds since the process began.
     time: AtomicU64,
     waiting: Mutex<Vec<&'static Stream>>,
@@ -44,7 +52,7 @@ impl Record {
         });
         Arc::new(Record {
             shared,
-            done: AtomicBool::new(false),
+            state: AtomicU8::new(AHEAD),
             time: AtomicU64::new(0),
             waiting: Mutex::new(Vec::new()),
             sleepers: AtomicU32::new(0),
@@ -54,18 +62,38 @@ impl Record {
     }
 
     pub(crate) fn is_done(&self) -> bool {
-        self.done.load(Ordering::SeqCst)
+        match self.state.load(Ordering::SeqCst) {
+            DONE => true,
+            HERE => self.is_done_soon(),
+            _ => false,
+        }
     }
 
-    /// The stream reached it.
-    pub(crate) fn fire(&self) {
+    /// Its stream is between counting it and saying so.
+    #[cold]
+    fn is_done_soon(&self) -> bool {
+        // With an end: after a fork nobody says so in the child.
+        for _ in 0..100_000 {
+            if self.state.load(Ordering::SeqCst) == DONE {
+                return true;
+            }
+            std::thread::yield_now();
+        }
+        false
+    }
+
+    /// The stream reached it. `count` counts it as done on the stream: whoever sees that it is reached
+    /// sees that it is counted, and the other way round.
+    pub(crate) fn fire(&self, count: impl FnOnce()) {
         self.time.store(now(), Ordering::Relaxed);
+        self.state.store(HERE, Ordering::SeqCst);
+        count();
         if let Some((shared, number)) = &self.shared {
             shared.end_record(*number);
         }
         let waiting = {
             let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
-            self.done.store(true, Ordering::SeqCst);
+            self.state.store(DONE, Ordering::SeqCst);
             std::mem::take(&mut *waiting)
         };
         if self.sleepers.load(Ordering::SeqCst) > 0 {

@@ -19,6 +19,9 @@ const KNOWN_FLAGS: u32 = abi::ACL_STREAM_FAST_LAUNCH
 /// Least urgent.
 const LEAST_PRIORITY: u32 = 7;
 
+/// Turns of the loop before a runner is taken to stay.
+const SPINS: u32 = 10_000;
+
 static NEXT_ID: AtomicU32 = AtomicU32::new(0);
 
 /// The living stream of a handle.
@@ -210,7 +213,14 @@ fn retire(handle: u64, stream: &'static Stream) {
     engine::drop_tasks(stream);
     super::report::end_subscription(stream);
     stream.set_home(Home::default());
-    // A runner that is inside a host function still counts on the place: it is not used again then.
+    // The runner of its last task may be about to leave.
+    for _ in 0..SPINS {
+        if !stream.turn.has_runner() {
+            break;
+        }
+        std::hint::spin_loop();
+    }
+    // One that is inside a host function still counts on the place: it is not used again then.
     if !stream.turn.has_runner() && stream.is_idle() {
         STREAMS.recycle(handle);
     }

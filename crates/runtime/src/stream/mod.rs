@@ -6,7 +6,7 @@
 //! * **task**: one piece of queued work. It is *done*, or *blocked* on something that another stream,
 //!   a host thread or time will bring.
 //! * **runner**: whoever executes the tasks of a stream at a moment: a worker, or a thread that waits
-//!   for the stream and lends a hand. One at a time; see [`turn`].
+//!   for the stream and lends a hand. One at a time; see turn.rs.
 //! * **record**: what one aclrtRecordEvent captured; an event points to its newest one.
 //! * **schedule**: when runners run: at once in the background (fifo), inside submit (eager), only
 //!   when somebody waits (lazy), one task at a time in a seeded order (random).
@@ -63,6 +63,8 @@ pub(crate) struct Stream {
     submitted: AtomicU64,
     done: AtomicU64,
     turn: Turn,
+    /// How often its tasks were dropped; changes under the lock of the queue.
+    drops: AtomicU64,
     /// The task being run moves bytes.
     moving: AtomicBool,
     /// Threads that sleep until `done` changes, and the word they sleep on.

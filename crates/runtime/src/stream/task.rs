@@ -13,7 +13,7 @@ use super::event::{Event, Record};
 use super::notify::{self, Flag, Wait};
 use super::report::Report;
 use super::shared::Shared;
-use super::{Stream, value};
+use super::{Stream, engine, value};
 use crate::os;
 
 /// A function of the program.
@@ -98,6 +98,8 @@ pub(crate) enum Task {
 /// What became of a task.
 pub(crate) enum Outcome {
     Done,
+    /// Done, and counted on its stream already.
+    Counted,
     /// Not yet; the stream is registered with whatever will bring it on.
     Blocked(Task),
     /// Not yet; look again soon.
@@ -190,7 +192,7 @@ impl Task {
     /// It will not be run: what others wait for is released.
     pub(crate) fn drop_unrun(self) {
         match self {
-            Task::Record(record) => record.fire(),
+            Task::Record(record) => record.fire(|| {}),
             Task::Report(report) => report.withdraw(),
             _ => {}
         }
@@ -234,7 +236,10 @@ impl Task {
                 unsafe { function(args as *mut c_void) };
             }
             Task::Report(report) => return Report::offer(report, stream),
-            Task::Record(record) => record.fire(),
+            Task::Record(record) => {
+                record.fire(|| engine::count_done(stream, 1));
+                return Outcome::Counted;
+            }
             Task::Wait {
                 record,
                 until,

@@ -26,8 +26,8 @@ pub(crate) struct Turn {
 /// What giving the token back came to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Rest {
-    /// The stream became idle, and stays so.
-    pub(crate) idle: bool,
+    /// Streams that are not idle: one fewer (-1), as many (0), or one more (1).
+    pub(crate) active: isize,
     /// It has to be listed.
     pub(crate) list: bool,
 }
@@ -36,11 +36,7 @@ impl Turn {
     /// A task was appended. True: the stream was idle, it is active now and has to be listed.
     #[inline]
     pub(crate) fn work_arrived(&self) -> bool {
-        self.state.load(SeqCst) == IDLE
-            && self
-                .state
-                .compare_exchange(IDLE, QUEUED, SeqCst, SeqCst)
-                .is_ok()
+        self.state.load(SeqCst) == IDLE && self.moves(IDLE, QUEUED)
     }
 
     /// The stream is about to enter the run queue. False: it is there already.
@@ -50,7 +46,8 @@ impl Turn {
 
     /// The stream was taken out of the run queue.
     pub(crate) fn unlist(&self) {
-        self.listed.store(false, SeqCst);
+        // A swap, not a store: what those did who found it listed happened before what follows.
+        self.listed.swap(false, SeqCst);
     }
 
     /// Takes the token. False: there is a runner.
@@ -69,14 +66,19 @@ impl Turn {
         self.state.load(SeqCst) == QUEUED
     }
 
+    fn is_idle(&self) -> bool {
+        self.state.load(SeqCst) == IDLE
+    }
+
     /// Whether the first task waits.
     pub(crate) fn is_blocked(&self) -> bool {
         self.state.load(SeqCst) == BLOCKED
     }
 
-    /// Holding the token: a task begins. From now on it can be brought on.
-    pub(crate) fn begin(&self) {
-        self.state.store(BLOCKED, SeqCst);
+    /// Holding the token: a task begins. From now on it can be brought on. True: the stream was idle
+    /// (the task was found before [`Turn::work_arrived`]), it is active now.
+    pub(crate) fn begin(&self) -> bool {
+        self.state.swap(BLOCKED, SeqCst) == IDLE
     }
 
     /// Holding the token: the task is done.
@@ -86,38 +88,46 @@ impl Turn {
 
     /// What the first task waits for is there. True: the stream has to be listed.
     pub(crate) fn bring_on(&self) -> bool {
-        self.state
-            .compare_exchange(BLOCKED, QUEUED, SeqCst, SeqCst)
-            .is_ok()
+        self.moves(BLOCKED, QUEUED)
     }
 
     /// Holding the token: the tasks of a blocked stream were dropped. True: it is idle now.
     pub(crate) fn unblock(&self) -> bool {
-        self.state
-            .compare_exchange(BLOCKED, IDLE, SeqCst, SeqCst)
-            .is_ok()
+        self.moves(BLOCKED, IDLE)
     }
 
     /// Gives the token back. `empty`: the runner saw that there is no task (a stream that is left
     /// empty without saying so never becomes idle); `has_tasks` looks again, afterwards.
-    pub(crate) fn give_back(&self, empty: bool, has_tasks: impl FnOnce() -> bool) -> Rest {
-        let idle = empty
-            && self
-                .state
-                .compare_exchange(QUEUED, IDLE, SeqCst, SeqCst)
-                .is_ok();
-        self.token.store(false, SeqCst);
-        // While the token was held, others may have found it taken and gone away.
-        if !has_tasks() {
-            return Rest { idle, list: false };
+    pub(crate) fn give_back(&self, empty: bool, has_tasks: impl Fn() -> bool) -> Rest {
+        let mut active = 0;
+        let mut becomes_idle = empty && self.moves(QUEUED, IDLE);
+        loop {
+            active -= isize::from(becomes_idle);
+            // A swap, not a store: what those did who found the token taken happened before what
+            // follows.
+            self.token.swap(false, SeqCst);
+            if has_tasks() {
+                // They may have gone away from a stream with tasks, or a task is about to be announced.
+                active += isize::from(self.moves(IDLE, QUEUED));
+                return Rest {
+                    active,
+                    list: self.is_queued(),
+                };
+            }
+            // Not idle, and no task: they were dropped by somebody who found the token taken.
+            if self.is_idle() || !self.take() {
+                return Rest {
+                    active,
+                    list: false,
+                };
+            }
+            becomes_idle = self.unblock() || self.moves(QUEUED, IDLE);
         }
-        let again = self
-            .state
-            .compare_exchange(IDLE, QUEUED, SeqCst, SeqCst)
-            .is_ok();
-        Rest {
-            idle: idle && !again,
-            list: self.is_queued(),
-        }
+    }
+
+    fn moves(&self, from: u8, to: u8) -> bool {
+        self.state
+            .compare_exchange(from, to, SeqCst, SeqCst)
+            .is_ok()
     }
 }

@@ -22,7 +22,7 @@ const CHUNK: usize = 1 << 10;
 /// Chunks that are drawn beforehand, more than a round takes.
 const CHUNKS: usize = 1 << 8;
 /// How often a round is repeated until nobody was disturbed.
-const TRIES: usize = 200;
+const TRIES: usize = 50;
 const WORKERS: usize = 2;
 
 /// Who works in a round.

@@ -5,8 +5,6 @@ use super::{Code, INVALID_PARAM, Model, NO_CONTEXT, NOT_SUPPORTED, PARAM_INVALID
 
 /// Lowest address that a program can have mapped, and the end of what it can map.
 const MAPPABLE: std::ops::Range<u64> = 1 << 16..1 << 47;
-/// The window of the devices at its usual place.
-const WINDOW: std::ops::Range<u64> = 16 << 40..32 << 40;
 
 /// What an address turned out to be.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -48,7 +46,7 @@ pub(crate) struct Fill {
 impl Model {
     /// Whether a range may be touched, and what it is.
     pub(crate) fn end(&self, address: u64, bytes: u64) -> Result<End, Code> {
-        if WINDOW.contains(&address) {
+        if self.config.window().contains(&address) {
             return match self.find(address) {
                 Some((start, block)) if bytes <= block.size - (address - start) => {
                     Ok(End::Device {

@@ -213,8 +213,8 @@ impl World {
             format!("{address:#x}..{end:#x} overlaps {neighbour:x?}")
         });
         if let Some(device) = plan.device {
-            let base = 0x12c0_0000_0000 + device as u64 * (256 << 30);
-            let inside = address >= base && end <= base + (256 << 30);
+            let all = self.model.config.addresses(device);
+            let inside = address >= all.start && end <= all.end;
             self.insist(inside, || {
                 format!("{address:#x} does not belong to device {device}")
             });

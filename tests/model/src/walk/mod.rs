@@ -142,12 +142,14 @@ impl World {
     /// Addresses that belong to nobody, or not to a block as a whole.
     fn stray(&mut self) -> u64 {
         const STEP: u64 = 64 << 10;
-        const STRAYS: [u64; 12] = [
+        const STRAYS: [u64; 14] = [
             0x1000,
             0xffff,
             0x1fff_0000_0000,
             0x1000_0000_0000,
             0x12c0_0000_0000 - 64,
+            0x2fff_ffff_ffc0,
+            0x4fff_ffff_ffc0,
             0x13ff_ffff_ffc0,
             0x2000_0000_0000 - 64,
             0x7fff_ffff_fff8,
@@ -169,9 +171,10 @@ impl World {
             }
             // Somewhere among the blocks of a device.
             2 => {
-                let device = self.source.below(self.model.devices.len() as u64);
+                let device = self.source.below(self.model.devices.len() as u64) as usize;
                 let within = self.source.below(1 << 10) * STEP;
-                0x12c0_0000_0000 + (device << 38) + within + self.source.pick(&[0, 0, 64, 4096])
+                let base = self.model.config.addresses(device).start;
+                base + within + self.source.pick(&[0, 0, 64, 4096])
             }
             3 => match self.some_live() {
                 Some(start) => {
