@@ -11,9 +11,9 @@
 //! Lock order: purge, arenas in ascending order, back, central. No lock is held while the kernel
 //! gives or takes pages, except for the first pinning of a range.
 //!
-//! Price of the levels: a hit in the arena is one lock, one list, one record; a miss takes slices
-//! from the store's range allocator (one more lock); a shortage locks every arena, once, before it
-//! is reported.
+//! Price of the levels: a hit in the arena is one lock, one magazine of free blocks, one object word
+//! (see [`cannery_heap::slab`]); a miss goes to the spans, or takes slices from the store's range
+//! allocator (one more lock); a shortage locks every arena, once, before it is reported.
 
 pub(crate) mod arena;
 pub mod async_copy;
