@@ -365,6 +365,8 @@ fn own() -> Vec<Case> {
                     (w, t.counted(w))
                 })
                 .collect();
+            let (_, last) = &waiters[99];
+            last.stays_uncalled(t, "calls on the last stream before the record");
             t.check(
                 waiters.iter().all(|(_, counter)| counter.calls() == 0),
                 "a stream went on before the record",
