@@ -109,6 +109,19 @@ impl<T: Default + Sync> Registry<T> {
                 .is_ok()
     }
 
+    /// In a forked child: every object belongs to the parent, and its place is not used again. Takes no
+    /// lock.
+    pub(crate) fn end_all(&'static self) {
+        let chunks = self.chunks.iter().filter_map(OnceLock::get);
+        for slot in chunks.flat_map(|chunk| chunk.iter()) {
+            let generation = slot.generation.load(Ordering::Acquire);
+            if generation % 2 == 1 {
+                let next = (generation + 1) % GENERATIONS;
+                slot.generation.store(next, Ordering::Release);
+            }
+        }
+    }
+
     /// Gives the place of an ended object back.
     pub(crate) fn recycle(&'static self, handle: u64) {
         self.free.lock().places.push((handle & 0xf_ffff) as u32);

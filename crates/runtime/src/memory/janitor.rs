@@ -30,7 +30,7 @@ pub(crate) fn arm() {
 fn wake() {
     if RUNNING.swap(true, Ordering::AcqRel) {
         crate::os::thread::unpark(&THREAD);
-    } else if !crate::os::thread::spawn_quiet("cannery-janitor", run) {
+    } else if !crate::os::thread::spawn_quiet("cannery-janitor", 128 << 10, run) {
         // No thread to be had: the memory stays until the next release asks again.
         RUNNING.store(false, Ordering::Release);
         ARMED.store(false, Ordering::Release);

@@ -37,15 +37,17 @@ fn cgroup_headroom() -> Option<u64> {
     for line in list.lines() {
         let mut parts = line.splitn(3, ':');
         let (id, controllers, path) = (parts.next()?, parts.next()?, parts.next()?);
-        let (dir, limit, used) = if id == "0" {
+        let (dir, limit, used, files) = if id == "0" {
             (
                 format!("/sys/fs/cgroup{path}"),
                 "memory.max",
                 "memory.current",
+                "inactive_file ",
             )
         } else if controllers.split(',').any(|c| c == "memory") {
             let dir = format!("/sys/fs/cgroup/memory{path}");
-            (dir, "memory.limit_in_bytes", "memory.usage_in_bytes")
+            let (limit, used) = ("memory.limit_in_bytes", "memory.usage_in_bytes");
+            (dir, limit, used, "total_inactive_file ")
         } else {
             continue;
         };
@@ -55,7 +57,11 @@ fn cgroup_headroom() -> Option<u64> {
             if let (Some(limit), Some(used)) =
                 (read(format!("{at}/{limit}")), read(format!("{at}/{used}")))
             {
-                let left = limit.saturating_sub(used);
+                // Pages of files that nobody uses count as used, and the kernel takes them back.
+                let stat = fs::read_to_string(format!("{at}/memory.stat")).unwrap_or_default();
+                let idle = stat.lines().find_map(|line| line.strip_prefix(files));
+                let idle = idle.and_then(|n| n.trim().parse().ok()).unwrap_or(0);
+                let left = limit.saturating_sub(used.saturating_sub(idle));
                 best = Some(best.map_or(left, |b| b.min(left)));
             }
             match at.rfind('/') {

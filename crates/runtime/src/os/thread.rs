@@ -3,8 +3,8 @@
 use std::sync::atomic::{AtomicPtr, Ordering};
 use std::thread::Thread;
 
-/// Starts a thread that takes no signals of the program. False when there is none to be had.
-pub(crate) fn spawn_quiet(name: &str, run: fn()) -> bool {
+/// Starts a thread with so many bytes of stack that takes no signals of the program. False when there is none to be had.
+pub(crate) fn spawn_quiet(name: &str, stack: usize, run: fn()) -> bool {
     let mut all = std::mem::MaybeUninit::<libc::sigset_t>::uninit();
     let mut before = std::mem::MaybeUninit::<libc::sigset_t>::uninit();
     // SAFETY: both sets are places for the calls to write to; the first is filled before its use.
@@ -14,7 +14,7 @@ pub(crate) fn spawn_quiet(name: &str, run: fn()) -> bool {
     }
     let started = std::thread::Builder::new()
         .name(name.to_owned())
-        .stack_size(128 << 10)
+        .stack_size(stack)
         .spawn(move || {
             // A panic here must not take the program down.
             let _ = std::panic::catch_unwind(run);
@@ -39,4 +39,22 @@ pub(crate) fn unpark(place: &AtomicPtr<Thread>) {
     if let Some(thread) = unsafe { thread.as_ref() } {
         thread.unpark();
     }
+}
+
+/// Number of the calling thread in the system.
+pub(crate) fn id() -> i32 {
+    // SAFETY: no arguments, cannot fail.
+    unsafe { libc::gettid() }
+}
+
+/// Whether a thread of this process neither runs nor waits for a core.
+pub(crate) fn sleeps(id: i32) -> bool {
+    let Ok(stat) = std::fs::read_to_string(format!("/proc/self/task/{id}/stat")) else {
+        return false;
+    };
+    // The state is the first field behind the name, which may hold anything.
+    let state = stat
+        .rfind(')')
+        .and_then(|end| stat[end + 1..].trim_start().chars().next());
+    state == Some('S')
 }

@@ -12,10 +12,10 @@ use super::manage::stream_of_call;
 use super::task::Task;
 use crate::error::{Error, Result};
 use crate::os::lock::QuickLock;
-use crate::process::here;
+use crate::process::{current, here};
 use crate::registry::Registry;
 
-static COUNTERS: Registry<Counter> = Registry::new(0xd4);
+pub(crate) static COUNTERS: Registry<Counter> = Registry::new(0xd4);
 
 /// The count that queued tasks share with the notify.
 #[derive(Default)]
@@ -89,7 +89,7 @@ impl Count {
 }
 
 #[derive(Default)]
-struct Counter {
+pub(crate) struct Counter {
     count: QuickLock<Arc<Count>>,
 }
 
@@ -97,6 +97,8 @@ fn find(handle: u64) -> Result<&'static Counter> {
     if handle == 0 {
         return Err(Error::null("cntNotify"));
     }
+    // A forked child is refused here: objects of the parent would be waited for in vain.
+    current()?;
     COUNTERS
         .find(handle)
         .ok_or_else(|| bad_handle("cntNotify", handle, "CntNotify"))

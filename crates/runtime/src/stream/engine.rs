@@ -1,8 +1,8 @@
 //! Who runs the tasks, and when.
 
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicU8, AtomicU32, AtomicUsize, Ordering};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicI32, AtomicU8, AtomicU32, AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::Stream;
@@ -40,6 +40,8 @@ impl std::fmt::Display for Schedule {
 const LOOK: Duration = Duration::from_micros(100);
 /// A worker without work ends after so long.
 const PATIENCE: Duration = Duration::from_secs(2);
+/// Bytes of stack of a worker: host functions run there, those in Python too.
+const STACK: usize = 8 << 20;
 /// Turns of the loop before somebody without work sleeps.
 const SPINS: u32 = 2_000;
 /// Most workers, those in host functions included.
@@ -130,7 +132,7 @@ pub(crate) fn submit(stream: &'static Stream, task: Task) {
         queue.push_back(task);
         let number = stream.submitted.load(Ordering::Relaxed) + 1;
         stream.submitted.store(number, Ordering::Release);
-        last_task::note(stream, number);
+        last_task::note(stream, number - stream.before.load(Ordering::Relaxed));
     }
     if stream.turn.work_arrived() {
         ACTIVE.fetch_add(1, Ordering::SeqCst);
@@ -174,7 +176,7 @@ fn call_worker(state: &mut State) {
     let able = state.workers - state.busy_outside.min(state.workers);
     if able < WORKERS.load(Ordering::Relaxed) as usize && state.workers < MOST_WORKERS {
         state.workers += 1;
-        if !os::thread::spawn_quiet("cannery-worker", work) {
+        if !os::thread::spawn_quiet("cannery-worker", STACK, work) {
             // Whoever waits for the stream runs it.
             state.workers -= 1;
         }
@@ -434,19 +436,37 @@ fn one_random_task() -> bool {
 }
 
 /// Runs one host function on a thread of the runtime while the caller waits: still one at a time. A
-/// function that takes long, perhaps because it waits for its caller, is not waited for.
+/// function that sleeps long, perhaps because it waits for its caller, is not waited for; one that is
+/// slow because the machine is busy is.
 fn run_outside(stream: &'static Stream) {
     const GRACE: Duration = Duration::from_millis(20);
+    const MOST: u32 = 100;
     let (done, over) = std::sync::mpsc::channel();
-    let run = move || {
-        run_tasks(stream, false, 1);
-        let _ = done.send(());
+    let id = Arc::new(AtomicI32::new(0));
+    let run = {
+        let id = Arc::clone(&id);
+        move || {
+            id.store(os::thread::id(), Ordering::Release);
+            run_tasks(stream, false, 1);
+            let _ = done.send(());
+        }
     };
-    let thread = std::thread::Builder::new().name("cannery-worker".to_owned());
-    match thread.spawn(run) {
-        Ok(_) => drop(over.recv_timeout(GRACE)),
+    let thread = std::thread::Builder::new()
+        .name("cannery-worker".to_owned())
+        .stack_size(STACK);
+    if thread.spawn(run).is_err() {
         // No thread to be had now: the stream stays held.
-        Err(_) => enqueue(stream),
+        enqueue(stream);
+        return;
+    }
+    for _ in 0..MOST {
+        if over.recv_timeout(GRACE).is_ok() {
+            return;
+        }
+        let id = id.load(Ordering::Acquire);
+        if id != 0 && os::thread::sleeps(id) {
+            return;
+        }
     }
 }
 
@@ -543,6 +563,10 @@ pub(crate) fn drop_tasks(stream: &'static Stream) {
 /// In a forked child: workers stayed with the parent.
 pub(crate) fn forget() {
     super::timeouts::forget();
+    super::STREAMS.end_all();
+    super::event::EVENTS.end_all();
+    super::notify::NOTIFIES.end_all();
+    super::count_notify::COUNTERS.end_all();
     if let Some(mut state) = crate::patient::lock(&ENGINE.state) {
         state.ready.clear();
         state.pollers.clear();

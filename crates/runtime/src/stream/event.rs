@@ -16,7 +16,7 @@ use crate::device::Device;
 use crate::error::{Error, Fault, Result};
 use crate::os::futex;
 use crate::os::lock::QuickLock;
-use crate::process::{Here, here};
+use crate::process::{Here, current, here};
 use crate::registry::Registry;
 
 /// All events of the process.
@@ -176,6 +176,8 @@ pub(super) fn bad_handle(param: &'static str, handle: u64, kind: &str) -> Error 
 }
 
 fn find(handle: u64) -> Result<&'static Event> {
+    // A forked child is refused here: objects of the parent would be waited for in vain.
+    current()?;
     EVENTS
         .find(handle)
         .ok_or_else(|| bad_handle("event", handle, "Event"))

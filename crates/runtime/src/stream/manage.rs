@@ -8,7 +8,7 @@ use super::event::bad_handle;
 use super::{Home, STREAMS, Stream, engine, failure, state_callback};
 use crate::context::Context;
 use crate::error::{Error, Fault, Result};
-use crate::process::{Here, here};
+use crate::process::{Here, current, here};
 
 const KNOWN_FLAGS: u32 = abi::ACL_STREAM_FAST_LAUNCH
     | abi::ACL_STREAM_FAST_SYNC
@@ -26,6 +26,8 @@ static NEXT_ID: AtomicU32 = AtomicU32::new(0);
 
 /// The living stream of a handle.
 pub(crate) fn find(param: &'static str, handle: u64) -> Result<&'static Stream> {
+    // A forked child is refused here: objects of the parent would be waited for in vain.
+    current()?;
     STREAMS
         .find(handle)
         .ok_or_else(|| bad_handle(param, handle, "Stream"))
@@ -122,8 +124,9 @@ fn make(here: &Here, priority: u32, flags: u32, is_default: bool) -> Result<u64>
     }
     let generation = here.runtime.contexts.generation_of(here.context);
     let made = STREAMS.create(|stream| {
-        stream.submitted.store(0, Ordering::Relaxed);
-        stream.done.store(0, Ordering::Relaxed);
+        // They go on counting over the lives of a place: a waiter may outlive its stream.
+        let before = stream.submitted.load(Ordering::Relaxed);
+        stream.before.store(before, Ordering::Relaxed);
         stream.error.store(0, Ordering::Relaxed);
         stream.flags.store(flags, Ordering::Relaxed);
         stream

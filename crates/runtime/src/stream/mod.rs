@@ -61,6 +61,8 @@ pub(crate) static STREAMS: Registry<Stream> = Registry::new(0xd1);
 pub(crate) struct Stream {
     queue: QuickLock<VecDeque<Task>>,
     submitted: AtomicU64,
+    /// Tasks of earlier streams at this place.
+    before: AtomicU64,
     done: AtomicU64,
     turn: Turn,
     /// How often its tasks were dropped; changes under the lock of the queue.

@@ -15,11 +15,11 @@ use super::task::Task;
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::os::lock::QuickLock;
-use crate::process::here;
+use crate::process::{current, here};
 use crate::registry::Registry;
 
 /// All notifies of the process.
-static NOTIFIES: Registry<Notify> = Registry::new(0xd3);
+pub(crate) static NOTIFIES: Registry<Notify> = Registry::new(0xd3);
 
 /// The state that queued tasks share with the notify.
 #[derive(Default)]
@@ -106,7 +106,7 @@ pub(crate) fn deadline(seconds: u32) -> Option<Instant> {
 
 /// See the module.
 #[derive(Default)]
-struct Notify {
+pub(crate) struct Notify {
     flag: QuickLock<Arc<Flag>>,
     device: QuickLock<Option<&'static Device>>,
 }
@@ -115,6 +115,8 @@ fn find(handle: u64) -> Result<&'static Notify> {
     if handle == 0 {
         return Err(Error::null("notify"));
     }
+    // A forked child is refused here: objects of the parent would be waited for in vain.
+    current()?;
     NOTIFIES
         .find(handle)
         .ok_or_else(|| bad_handle("notify", handle, "Notify"))

@@ -204,6 +204,7 @@ pub fn launch(
 /// # Errors
 /// 100000 for timeouts; 107012 for a thread that serves no stream; 507012 when none came in time.
 pub fn process(timeout: i32) -> Result<()> {
+    crate::process::current()?;
     if timeout == 0 || timeout < -1 {
         return Err(Error::cause(
             "timeout",
