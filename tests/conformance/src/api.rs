@@ -248,6 +248,14 @@ functions! {
     fn aclrtWaitAndResetNotify(notify: aclrtNotify, stream: aclrtStream, timeout: u32) -> aclError;
     fn aclrtGetNotifyId(notify: aclrtNotify, id: *mut u32) -> aclError;
     fn aclrtNotifyBatchReset(notifies: *mut aclrtNotify, num: usize) -> aclError;
+    fn aclrtNotifyGetExportKey(notify: aclrtNotify, key: *mut c_char, len: usize, flags: u64) -> aclError;
+    fn aclrtNotifyImportByKey(notify: *mut aclrtNotify, key: *const c_char, flags: u64) -> aclError;
+    fn aclrtCntNotifyCreate(notify: *mut aclrtCntNotify, flag: u64) -> aclError;
+    fn aclrtCntNotifyDestroy(notify: aclrtCntNotify) -> aclError;
+    fn aclrtCntNotifyRecord(notify: aclrtCntNotify, stream: aclrtStream, info: *mut aclrtCntNotifyRecordInfo) -> aclError;
+    fn aclrtCntNotifyWaitWithTimeout(notify: aclrtCntNotify, stream: aclrtStream, info: *mut aclrtCntNotifyWaitInfo) -> aclError;
+    fn aclrtCntNotifyReset(notify: aclrtCntNotify, stream: aclrtStream) -> aclError;
+    fn aclrtCntNotifyGetId(notify: aclrtCntNotify, id: *mut u32) -> aclError;
 
     // Functions of the program in stream order.
     fn aclrtLaunchHostFunc(stream: aclrtStream, function: aclrtHostFunc, args: *mut c_void) -> aclError;

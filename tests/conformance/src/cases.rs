@@ -5,6 +5,7 @@
 mod cache;
 mod callback;
 mod context;
+mod count_notify;
 mod data_buffer;
 mod device;
 mod device_peer;
@@ -48,6 +49,7 @@ pub(crate) fn all() -> Vec<Case> {
         cache::cases(),
         callback::cases(),
         context::cases(),
+        count_notify::cases(),
         data_buffer::cases(),
         device::cases(),
         device_peer::cases(),

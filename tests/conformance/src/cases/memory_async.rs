@@ -236,6 +236,30 @@ fn conditions_and_descriptors() -> Vec<Case> {
                 t.holds(d, &before, "destination");
             },
         ),
+        case("memory.memcpy_offset.count_zero", Setup::init(), |t| {
+            let (none, s) = (null_mut(), wild_stream());
+            t.ret(aclrtMemcpyAsyncWithOffset(
+                none,
+                0,
+                0,
+                null_mut(),
+                0,
+                0,
+                99,
+                s,
+            ));
+        }),
+        case(
+            "memory.memcpy_offset.unsupported",
+            Setup::device0().profile("310B"),
+            |t| {
+                let s = t.stream();
+                let ((from, _), (to, before)) = (t.filled(64), t.filled(64));
+                t.ret(copy_with_offsets(t, (to, 0), (from, 0), 64, s));
+                t.sync(s);
+                t.holds(to, &before, "destination");
+            },
+        ),
         case(
             "memory.memcpy_desc.async_null_stream",
             Setup::device0(),
@@ -248,6 +272,23 @@ fn conditions_and_descriptors() -> Vec<Case> {
             },
         ),
     ]
+}
+
+/// aclrtMemcpyAsyncWithOffset with blocks and offsets, the blocks' addresses in
+/// device memory.
+fn copy_with_offsets(
+    t: &T,
+    to: (*mut c_void, usize),
+    from: (*mut c_void, usize),
+    len: usize,
+    s: aclrtStream,
+) -> aclError {
+    let places = t.malloc(16, ACL_MEM_MALLOC_NORMAL_ONLY);
+    t.upload(places, &(to.0 as u64).to_le_bytes());
+    t.upload(off(places, 8), &(from.0 as u64).to_le_bytes());
+    let (kind, source) = (ACL_MEMCPY_INNER_DEVICE_TO_DEVICE, off(places, 8));
+    let (to_place, from_place) = (places.cast(), source.cast());
+    aclrtMemcpyAsyncWithOffset(to_place, len, to.1, from_place, len, from.1, kind, s)
 }
 
 /// Device memory with the description of a copy of `len` bytes; the source's
@@ -753,6 +794,19 @@ fn own() -> Vec<Case> {
             gate.open();
             t.sync(s);
             t.holds(to, &bytes, "destination");
+        }),
+        case("x.memcpy_async.offsets", Setup::device0(), |t| {
+            let s = t.stream();
+            let ((from, bytes), (to, before)) = (t.filled(5000), t.filled(5000));
+            let gate = t.hold(s);
+            let code = copy_with_offsets(t, (to, 100), (from, 200), 3000, s);
+            t.ok(code, "aclrtMemcpyAsyncWithOffset");
+            t.holds(to, &before, "destination while the stream is blocked");
+            gate.open();
+            t.sync(s);
+            let mut want = before;
+            want[100..3100].copy_from_slice(&bytes[200..3200]);
+            t.holds(to, &want, "destination");
         }),
         case("x.memset_async.order_and_places", Setup::device0(), |t| {
             let s = t.stream();

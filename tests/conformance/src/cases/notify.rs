@@ -5,6 +5,7 @@ use super::support::*;
 
 pub(super) fn cases() -> Vec<Case> {
     let mut cases = arguments();
+    cases.extend(keys());
     cases.extend(order());
     cases.extend(own());
     cases
@@ -64,6 +65,37 @@ fn arguments() -> Vec<Case> {
             let n = t.notify();
             t.ret(aclrtWaitAndResetNotify(n, s, 0));
             t.sync(s);
+        }),
+    ]
+}
+
+/// Room for a key.
+const KEY: usize = 65;
+
+fn keys() -> Vec<Case> {
+    vec![
+        case("notify.export.null_key", Setup::device0(), |t| {
+            let n = t.notify();
+            t.ret(aclrtNotifyGetExportKey(n, null_mut(), KEY, 0));
+        }),
+        case("notify.export.zero_len", Setup::device0(), |t| {
+            let n = t.notify();
+            let mut key = [0x77; KEY];
+            t.ret(aclrtNotifyGetExportKey(n, key.as_mut_ptr(), 0, 0));
+            t.eq(key, [0x77; KEY], "output");
+        }),
+        case("notify.import.null_key", Setup::device0(), |t| {
+            let mut n = SENTINEL;
+            t.ret(aclrtNotifyImportByKey(&raw mut n, null(), 0));
+            t.eq(n, SENTINEL, "output");
+        }),
+        case("x.notify.unknown_keys", Setup::device0(), |t| {
+            for key in [c"", c"nothing", c"../../etc/passwd", c"1-00000000"] {
+                let mut n = SENTINEL;
+                let code = aclrtNotifyImportByKey(&raw mut n, key.as_ptr(), 0);
+                t.fails(code, ERROR_PARAM, &format!("key {key:?}"));
+                t.eq(n, SENTINEL, "output");
+            }
         }),
     ]
 }
