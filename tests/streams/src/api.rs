@@ -97,6 +97,13 @@ functions! {
     fn aclrtRecordNotify(notify: aclrtNotify, stream: aclrtStream) -> aclError;
     fn aclrtWaitAndResetNotify(notify: aclrtNotify, stream: aclrtStream, timeout: u32) -> aclError;
 
+    fn aclrtNotifyGetExportKey(notify: aclrtNotify, key: *mut c_char, len: usize, flags: u64) -> aclError;
+    fn aclrtNotifySetImportPid(notify: aclrtNotify, pids: *mut i32, num: usize) -> aclError;
+    fn aclrtNotifyImportByKey(notify: *mut aclrtNotify, key: *const c_char, flags: u64) -> aclError;
+    fn aclrtIpcGetEventHandle(event: aclrtEvent, handle: *mut aclrtIpcEventHandle) -> aclError;
+    fn aclrtIpcOpenEventHandle(handle: aclrtIpcEventHandle, event: *mut aclrtEvent) -> aclError;
+    fn aclrtSynchronizeEventWithTimeout(event: aclrtEvent, milliseconds: i32) -> aclError;
+
     fn aclrtLaunchHostFunc(stream: aclrtStream, function: aclrtHostFunc, args: *mut c_void) -> aclError;
     fn aclrtSubscribeReport(thread: u64, stream: aclrtStream) -> aclError;
     fn aclrtUnSubscribeReport(thread: u64, stream: aclrtStream) -> aclError;

@@ -64,6 +64,7 @@ pub(crate) fn list(options: &Options) -> Vec<Job> {
         add(Way::Mutual, schedule, 0..1);
         add(Way::Fork, schedule, 0..1);
         add(Way::Exit, schedule, 0..crate::exit::KINDS);
+        add(Way::Shared, schedule, 0..1);
     }
     jobs.retain(|job| {
         options.way.is_none_or(|way| way == job.way)

@@ -27,9 +27,11 @@ mod jobs;
 mod make;
 mod mutual;
 mod options;
+mod peer;
 mod progress;
 mod replay;
 mod runner;
+mod shared;
 mod stress;
 mod trouble;
 mod usage;
@@ -74,6 +76,8 @@ fn play(way: Way, seed: u64, limit: Duration) -> ExitCode {
         Way::Resets => stress::play_resets(seed),
         Way::Fork => fork::play(),
         Way::Exit => exit::play(seed),
+        Way::Shared => shared::play(),
+        Way::Peer => peer::serve(),
     }
     api::ok(api::aclFinalize(), "aclFinalize");
     let notes = trouble::taken();

@@ -5,7 +5,8 @@ use std::time::Duration;
 const HELP: &str = "\
 cannery-streams-test [--way WAY] [--schedule SCHEDULE] [--seed N] [--jobs COUNT] [--more FACTOR]
 
-  --way WAY            only this: dag, threads, replay, chains, mutual, stress, resets, fork, exit
+  --way WAY            only this: dag, threads, replay, chains, mutual, stress, resets, fork, exit,
+                       shared
   --schedule SCHEDULE  only this: fifo, eager, lazy, random:SEED
   --seed N             only this seed of each
   --jobs COUNT         processes at a time (default: one for each core)
@@ -34,10 +35,14 @@ pub(crate) enum Way {
     Fork,
     /// The program ends while work is queued.
     Exit,
+    /// Notifies and events of two processes.
+    Shared,
+    /// The other process of [`Way::Shared`].
+    Peer,
 }
 
 impl Way {
-    const ALL: [(Way, &'static str); 9] = [
+    const ALL: [(Way, &'static str); 11] = [
         (Way::Dag, "dag"),
         (Way::Threads, "threads"),
         (Way::Replay, "replay"),
@@ -47,6 +52,8 @@ impl Way {
         (Way::Resets, "resets"),
         (Way::Fork, "fork"),
         (Way::Exit, "exit"),
+        (Way::Shared, "shared"),
+        (Way::Peer, "peer"),
     ];
 
     /// As the command line calls it.

@@ -62,6 +62,7 @@ fn work(shared: &Shared) {
         let Some(job) = next else { return };
         let result = match job.way {
             Way::Replay => replay::compare(&job),
+            Way::Shared => in_private_directory(&job),
             _ => child(&job, &[]).map(|_| ()),
         };
         let mut counts = shared.counts.lock().expect("no worker panicked");
@@ -83,6 +84,17 @@ fn work(shared: &Shared) {
             }
         }
     }
+}
+
+/// Runs a process with a directory of its own for what it shares with others.
+fn in_private_directory(job: &Job) -> Result<(), String> {
+    let name = format!("cannery-streams-{}-{}", std::process::id(), job.schedule);
+    let directory = std::env::temp_dir().join(name.replace(':', "-"));
+    let path = directory.to_string_lossy().into_owned();
+    let result = child(job, &[("CANNERY_RUNTIME_DIR", &path)]).map(|_| ());
+    // It may never have been made.
+    let _ = std::fs::remove_dir_all(directory);
+    result
 }
 
 /// Runs one process to its end; what it said on its error stream.
