@@ -1,123 +1,26 @@
 //! Manual chapter: events. Two generations with different rules: "plain" ones, and those of
 //! aclrtCreateEventExWithFlag ("Ex").
 
-use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Weak};
 use std::time::Instant;
 
 use cannery_abi as abi;
 
-use super::engine::{self, bring_on};
+use super::engine;
 use super::manage::stream_of_call;
+use super::record::Record;
 use super::shared::{Kind, Shared};
 use super::task::Task;
-use super::{Stream, wait};
+use super::wait;
 use crate::device::Device;
 use crate::error::{Error, Fault, Result};
-use crate::os::futex;
 use crate::os::lock::QuickLock;
 use crate::process::{Here, current, here};
 use crate::registry::Registry;
 
 /// All events of the process.
 pub(crate) static EVENTS: Registry<Event> = Registry::new(0xd2);
-
-/// Its stream has not reached it.
-const AHEAD: u8 = 0;
-/// Its stream is reaching it.
-const HERE: u8 = 1;
-/// Its stream has reached it.
-const DONE: u8 = 2;
-
-/// What one record captured: everything its stream held before.
-pub(crate) struct Record {
-    /// [`AHEAD`], [`HERE`] or [`DONE`].
-    state: AtomicU8,
-    /// When it was reached, in nanoseconds since the process began.
-    time: AtomicU64,
-    waiting: Mutex<Vec<&'static Stream>>,
-    sleepers: AtomicU32,
-    bell: AtomicU32,
-    /// Page and number, when other processes share the event.
-    shared: Option<(Arc<Shared>, u64)>,
-    /// The stream it was queued on: a host thread that waits lends it a hand.
-    stream: &'static Stream,
-}
-
-impl Record {
-    fn new(stream: &'static Stream, shared: Option<Arc<Shared>>) -> Arc<Record> {
-        let shared = shared.map(|shared| {
-            let number = shared.begin_record();
-            (shared, number)
-        });
-        Arc::new(Record {
-            shared,
-            state: AtomicU8::new(AHEAD),
-            time: AtomicU64::new(0),
-            waiting: Mutex::new(Vec::new()),
-            sleepers: AtomicU32::new(0),
-            bell: AtomicU32::new(0),
-            stream,
-        })
-    }
-
-    pub(crate) fn is_done(&self) -> bool {
-        match self.state.load(Ordering::SeqCst) {
-            DONE => true,
-            HERE => self.is_done_soon(),
-            _ => false,
-        }
-    }
-
-    /// Its stream is between counting it and saying so.
-    #[cold]
-    fn is_done_soon(&self) -> bool {
-        // With an end: after a fork nobody says so in the child.
-        for _ in 0..100_000 {
-            if self.state.load(Ordering::SeqCst) == DONE {
-                return true;
-            }
-            std::thread::yield_now();
-        }
-        false
-    }
-
-    /// The stream reached it. `count` counts it as done on the stream: whoever sees that it is reached
-    /// sees that it is counted, and the other way round.
-    pub(crate) fn fire(&self, count: impl FnOnce()) {
-        self.time.store(now(), Ordering::Relaxed);
-        self.state.store(HERE, Ordering::SeqCst);
-        count();
-        if let Some((shared, number)) = &self.shared {
-            shared.end_record(*number);
-        }
-        let waiting = {
-            let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
-            self.state.store(DONE, Ordering::SeqCst);
-            std::mem::take(&mut *waiting)
-        };
-        if self.sleepers.load(Ordering::SeqCst) > 0 {
-            self.bell.fetch_add(1, Ordering::SeqCst);
-            futex::wake_all(&self.bell);
-        }
-        waiting.into_iter().for_each(bring_on);
-    }
-
-    /// True when it is done; else `stream` is brought on when it is.
-    pub(crate) fn is_done_or_wait(&self, stream: &'static Stream) -> bool {
-        if self.is_done() {
-            return true;
-        }
-        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
-        if self.is_done() {
-            return true;
-        }
-        if !waiting.iter().any(|other| std::ptr::eq(*other, stream)) {
-            waiting.push(stream);
-        }
-        false
-    }
-}
 
 /// See the module.
 #[derive(Default)]
@@ -158,7 +61,7 @@ impl Event {
 }
 
 /// Nanoseconds since the first use in this process.
-fn now() -> u64 {
+pub(super) fn now() -> u64 {
     static BEGAN: std::sync::OnceLock<Instant> = std::sync::OnceLock::new();
     let began = *BEGAN.get_or_init(Instant::now);
     // Never 0, which means "not yet".
@@ -604,7 +507,13 @@ pub fn synchronize(handle: u64, timeout: Option<i32>) -> Result<()> {
     not_null("event", handle)?;
     let info = find(handle)?.read();
     no_external(&info)?;
-    if let Some(shared) = info.shared {
+    let own = |record: &Arc<Record>, shared: &Shared| record.number() == Some(shared.newest());
+    if let Some(shared) = info.shared
+        && !info
+            .record
+            .as_ref()
+            .is_some_and(|record| own(record, &shared))
+    {
         return synchronize_shared(&shared, until);
     }
     let Some(record) = info.record else {

@@ -28,6 +28,7 @@ pub mod last_task;
 pub mod manage;
 pub mod notify;
 pub(crate) mod random;
+pub(crate) mod record;
 pub mod report;
 pub(crate) mod shared;
 pub mod state_callback;

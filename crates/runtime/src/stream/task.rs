@@ -9,8 +9,9 @@ use std::time::Instant;
 use cannery_abi as abi;
 
 use super::count_notify::{Condition, Count};
-use super::event::{Event, Record};
+use super::event::Event;
 use super::notify::{self, Flag, Wait};
+use super::record::Record;
 use super::report::Report;
 use super::shared::Shared;
 use super::{Stream, engine, value};
