@@ -101,7 +101,8 @@ impl Record {
             return true;
         }
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
-        if self.is_done() {
+        // Not `is_done`: whoever says so needs this lock.
+        if self.state.load(Ordering::SeqCst) == DONE {
             return true;
         }
         if !waiting.iter().any(|other| std::ptr::eq(*other, stream)) {
