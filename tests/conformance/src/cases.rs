@@ -19,6 +19,7 @@ mod info;
 mod init;
 mod media;
 mod memory_async;
+mod memory_async_own;
 mod memory_batch;
 mod memory_copy;
 mod memory_free;
@@ -62,6 +63,7 @@ pub(crate) fn all() -> Vec<Case> {
         init::cases(),
         media::cases(),
         memory_async::cases(),
+        memory_async_own::cases(),
         memory_batch::cases(),
         memory_copy::cases(),
         memory_free::cases(),

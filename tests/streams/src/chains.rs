@@ -50,7 +50,9 @@ fn chains(seed: u64) {
         ok(code, "aclrtMemcpyAsync");
         let code = aclrtSynchronizeStreamWithTimeout(then, FORGOTTEN);
         if code != 0 {
-            return trouble::note(format!("chain {round} of thread {seed}: {}", recent_text()));
+            let text = recent_text();
+            let fault = whose_fault(first, event, then);
+            return trouble::note(format!("chain {round} of thread {seed}: {text}\n  {fault}"));
         }
         let got = make::read(host, 64);
         if let Some(text) = make::difference(&got, &[round as u8; 64]) {
@@ -63,4 +65,23 @@ fn chains(seed: u64) {
     ok(aclrtDestroyEvent(event), "aclrtDestroyEvent");
     ok(aclrtFree(block), "aclrtFree");
     ok(aclrtFreeHost(host), "aclrtFreeHost");
+}
+
+/// Which part of a chain was forgotten.
+fn whose_fault(first: aclrtStream, event: aclrtEvent, then: aclrtStream) -> String {
+    let is_done = |stream| {
+        let mut status = 0;
+        let code = aclrtStreamQuery(stream, &raw mut status);
+        code == 0 && status == ACL_STREAM_STATUS_COMPLETE
+    };
+    let mut reached = 0;
+    let code = aclrtQueryEventStatus(event, &raw mut reached);
+    let reached = code == 0 && reached == ACL_EVENT_RECORDED_STATUS_COMPLETE;
+    let (one, two) = (is_done(first), is_done(then));
+    let helped = aclrtSynchronizeStreamWithTimeout(first, FORGOTTEN);
+    let then_too = aclrtSynchronizeStreamWithTimeout(then, FORGOTTEN);
+    format!(
+        "first stream done: {one}, event reached: {reached}, second stream done: {two}; \
+         waiting for the first: {helped}, then for the second: {then_too}"
+    )
 }
