@@ -22,11 +22,19 @@ pub enum Family {
     Host = 7,
     /// aclrtMallocHostWithCfg
     HostWithCfg = 8,
+    /// aclrtMapMem and aclrtMemMapNoAccess
+    Mapping = 9,
+    /// aclrtMemPoolMallocAsync
+    Pool = 10,
+    /// aclrtMemAllocManaged
+    Managed = 11,
+    /// aclrtIpcMemImportByKey
+    Imported = 12,
 }
 
 impl Family {
     /// Every family, in order of its number.
-    pub const ALL: [Family; 9] = [
+    pub const ALL: [Family; 13] = [
         Family::Malloc,
         Family::Cached,
         Family::Align32,
@@ -36,6 +44,10 @@ impl Family {
         Family::HiMpi,
         Family::Host,
         Family::HostWithCfg,
+        Family::Mapping,
+        Family::Pool,
+        Family::Managed,
+        Family::Imported,
     ];
 
     /// The family with this number; unknown numbers are plain device memory.
@@ -60,6 +72,10 @@ impl Family {
             Family::HiMpi => "hi_mpi_dvpp_malloc",
             Family::Host => "aclrtMallocHost",
             Family::HostWithCfg => "aclrtMallocHostWithCfg",
+            Family::Mapping => "aclrtMapMem",
+            Family::Pool => "aclrtMemPoolMallocAsync",
+            Family::Managed => "aclrtMemAllocManaged",
+            Family::Imported => "aclrtIpcMemImportByKey",
         }
     }
 
@@ -70,6 +86,9 @@ impl Family {
             Family::Dvpp => "acldvppFree",
             Family::HiMpi => "hi_mpi_dvpp_free",
             Family::Host | Family::HostWithCfg => "aclrtFreeHost",
+            Family::Mapping => "aclrtUnmapMem",
+            Family::Pool => "aclrtMemPoolFreeAsync or aclrtFree",
+            Family::Imported => "aclrtIpcMemClose",
             _ => "aclrtFree",
         }
     }

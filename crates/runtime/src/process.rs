@@ -9,6 +9,7 @@ use crate::context::{Context, Contexts};
 use crate::device::Device;
 use crate::error::{Error, Fault, Result};
 use crate::init::Init;
+use crate::memory::areas::Areas;
 use crate::memory::host::HostMemory;
 use crate::memory::store::Store;
 use crate::os::{canary, host};
@@ -37,6 +38,8 @@ pub(crate) struct Runtime {
     pub(crate) renumbered: bool,
     pub(crate) contexts: Contexts,
     pub(crate) host: OnceLock<HostMemory>,
+    /// Addresses outside of the ordinary memory of the devices.
+    pub(crate) areas: Areas,
     pub(crate) init: Init,
     /// Set implicitly for threads without a binding; -1: none.
     pub(crate) default_device: AtomicI32,
@@ -213,6 +216,7 @@ fn start_locked(file: &BTreeMap<String, String>) -> Result<&'static Runtime> {
     let epoch = EPOCH.fetch_add(1, Ordering::Relaxed) + 1;
     let runtime: &'static Runtime = Box::leak(Box::new(Runtime {
         epoch,
+        areas: Areas::new(&window, settings.mode == Mode::Rc),
         window,
         devices,
         stores: Default::default(),

@@ -3,7 +3,8 @@
 //! ```text
 //! device window   16 TiB .. 32 TiB, no access (EP): a device pointer on the CPU faults
 //!   device i      0x12c0_0000_0000 + i * stride:  [ normal pages | huge pages ]
-//! alias window    anywhere, as long: readable and writable where devices are open
+//!   the rest      what areas take (see [`crate::memory::areas`])
+//! alias window    at 60 TiB or anywhere, as long: readable and writable where devices are open
 //! ```
 //!
 //! `alias = device pointer + distance`, with one distance for the process; translation is one add.
@@ -25,6 +26,9 @@ const BASE: u64 = 16 * TIB;
 const FULL: u64 = 16 * TIB;
 /// Where users are used to seeing the pointers of device 0.
 const FIRST_DEVICE: u64 = 0x12c0_0000_0000;
+/// Where the memory of the window is touched, when nothing is in the way: clear of the places where
+/// programs, their heaps and their libraries lie, also after the distance is taken from those.
+const ALIAS: u64 = 60 * TIB;
 /// Addresses of a device when there is room.
 const STRIDE: u64 = 256 * GIB;
 
@@ -175,7 +179,8 @@ impl Window {
             stride
         };
         let distance = if alias_needed {
-            match map::reserve(None, bytes + GIB, map::Access::None) {
+            let home = map::reserve(Some(ALIAS), bytes + GIB, map::Access::None);
+            match home.or_else(|_| map::reserve(None, bytes + GIB, map::Access::None)) {
                 Ok(alias) => {
                     map::keep_private(alias, bytes + GIB);
                     // Same position within a GiB: huge pages line up on both sides.
@@ -255,6 +260,11 @@ impl Window {
     #[inline]
     pub(crate) fn contains(&self, address: u64) -> bool {
         address.wrapping_sub(self.base) < self.bytes
+    }
+
+    /// Addresses of the window that devices have: the first, and the one behind the last.
+    pub(crate) fn devices_span(&self) -> (u64, u64) {
+        (self.first, self.first + (self.devices << self.stride_shift))
     }
 
     /// Whether an address is where the runtime touches device memory.

@@ -32,7 +32,7 @@ fn end_of(here: &Here, address: u64, spot: &Spot) -> End {
         return End::Device;
     }
     let host = locate::block(here.runtime, address);
-    match host.is_some_and(|block| Family::from_number(block.found.owner.family).is_host()) {
+    match host.is_some_and(|block| Family::from_number(block.owner.family).is_host()) {
         true => End::Pinned,
         false => End::Pageable,
     }

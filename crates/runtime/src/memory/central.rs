@@ -16,8 +16,9 @@ pub(super) struct Central {
     pub(super) total: [u64; 2],
     pub(super) giant_free: u64,
     pub(super) giant_total: u64,
-    /// Normal pages charged by somebody else: host memory in RC mode.
-    pub(super) foreign: u64,
+    /// Bytes charged to somebody outside of the store, by page kind: host memory in RC mode, physical
+    /// handles, pools.
+    foreign: [u64; 3],
     /// What an arena takes beyond its need.
     pub(super) batch: [u64; 2],
 }
@@ -49,7 +50,7 @@ impl Central {
             total: [plan.normal, huge],
             giant_free: plan.giant,
             giant_total: plan.giant,
-            foreign: 0,
+            foreign: [0; 3],
             batch,
         }
     }
@@ -69,12 +70,46 @@ impl Central {
         self.free[HUGE] += bytes - reserved;
     }
 
+    /// Charges bytes to somebody outside of the store. False: there is not so much.
+    pub(super) fn charge_foreign(&mut self, pages: PageKind, bytes: u64) -> bool {
+        let taken = match pages {
+            PageKind::Giant => self.take_giant(bytes),
+            PageKind::Normal => take(&mut self.free[NORMAL], bytes),
+            PageKind::Huge => take(&mut self.free[HUGE], bytes),
+        };
+        if taken.is_some() {
+            self.foreign[pages as usize] += bytes;
+        }
+        taken.is_some()
+    }
+
+    /// Undoes [`charge_foreign`](Self::charge_foreign).
+    pub(super) fn release_foreign(&mut self, pages: PageKind, bytes: u64) {
+        self.foreign[pages as usize] -= bytes;
+        match pages {
+            PageKind::Giant => self.give_giant(bytes),
+            PageKind::Normal => self.free[NORMAL] += bytes,
+            PageKind::Huge => self.free[HUGE] += bytes,
+        }
+    }
+
     /// Everything is free again, but for what somebody else was charged.
     pub(super) fn refill(&mut self) {
         self.free = self.total;
-        self.free[NORMAL] -= self.foreign;
         self.giant_free = self.giant_total;
+        let foreign = std::mem::take(&mut self.foreign);
+        for (pages, bytes) in [PageKind::Normal, PageKind::Huge, PageKind::Giant]
+            .into_iter()
+            .zip(foreign)
+        {
+            self.charge_foreign(pages, bytes);
+        }
     }
+}
+
+fn take(from: &mut u64, bytes: u64) -> Option<()> {
+    *from = from.checked_sub(bytes)?;
+    Some(())
 }
 
 /// Blocks in normal pages share pages: charged in steps of 64 bytes.

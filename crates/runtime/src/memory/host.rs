@@ -187,7 +187,7 @@ fn place_slowly(here: Here, store: &Store, mut request: Request) -> Result<u64> 
         Err(refusal) => {
             if here.runtime.is_rc() {
                 here.store()?
-                    .release_foreign(charge_of(PageKind::Normal, request.size));
+                    .release_pool(PageKind::Normal, charge_of(PageKind::Normal, request.size));
             }
             Err(refused(store, request.requested, &refusal))
         }
@@ -211,7 +211,9 @@ fn made(request: &Request, address: u64) {
 fn charge_device(here: &Here, request: &mut Request) -> Result<()> {
     let device = here.store()?;
     request.module = here.device().index() as u8;
-    if request.size < 1 << 46 && device.charge_foreign(charge_of(PageKind::Normal, request.size)) {
+    if request.size < 1 << 46
+        && device.charge_pool(PageKind::Normal, charge_of(PageKind::Normal, request.size))
+    {
         return Ok(());
     }
     device.count_failure();
@@ -314,14 +316,14 @@ fn release(runtime: &'static Runtime, address: u64) -> Result<()> {
 #[cold]
 fn detach(runtime: &Runtime, address: u64) {
     if let Ok(block) = locate::exact(runtime, "hostPtr", address, Family::is_host) {
-        engine::let_go_of(block.start, block.start + block.found.size);
+        engine::let_go_of(block.start, block.start + block.size);
     }
 }
 
 fn credit_device(runtime: &Runtime, released: Released) {
     let device = runtime.devices.get(usize::from(released.module()));
     if let Some(store) = device.and_then(|device| device.store()) {
-        store.release_foreign(released.charge);
+        store.release_pool(PageKind::Normal, released.charge);
     }
 }
 

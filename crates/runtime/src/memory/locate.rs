@@ -1,8 +1,9 @@
 //! Where an address leads, and what is wrong with it when it leads nowhere.
 
-use cannery_heap::slab::Found;
+use cannery_heap::slab::Owner;
 use cannery_observe::Family;
 
+use super::config::APP_MODULE;
 use crate::error::{Error, Result, show_bytes};
 use crate::process::Runtime;
 
@@ -26,12 +27,16 @@ pub(crate) struct Block {
     pub(crate) device: Option<usize>,
     /// First byte.
     pub(crate) start: u64,
-    pub(crate) found: Found,
+    /// Bytes that belong to it.
+    pub(crate) size: u64,
+    /// Bytes that were asked for.
+    pub(crate) requested: u64,
+    pub(crate) owner: Owner,
 }
 
 impl Block {
     pub(crate) fn family(&self) -> Family {
-        Family::from_number(self.found.owner.family)
+        Family::from_number(self.owner.family)
     }
 }
 
@@ -43,16 +48,80 @@ pub(crate) fn block(runtime: &Runtime, address: u64) -> Option<Block> {
         return Some(Block {
             device: Some(index),
             start,
-            found,
+            size: found.size,
+            requested: found.requested,
+            owner: found.owner,
         });
+    }
+    if runtime.areas.covers(address) {
+        return piece(runtime, address);
     }
     let store = runtime.host.get()?.store();
     let (start, found) = store.find(address)?;
     Some(Block {
         device: None,
         start,
-        found,
+        size: found.size,
+        requested: found.requested,
+        owner: found.owner,
     })
+}
+
+/// The live piece that holds `address`, as a block.
+fn piece(runtime: &Runtime, address: u64) -> Option<Block> {
+    let (_, piece) = runtime.areas.find(address)?;
+    piece.live.then_some(Block {
+        device: piece.device,
+        start: piece.start,
+        size: piece.size,
+        requested: piece.requested,
+        owner: Owner {
+            family: piece.family as u8,
+            module: APP_MODULE as u8,
+            page: piece.pages as u8,
+        },
+    })
+}
+
+/// As [`range`], in an area. Mappings that touch are one range, if they are of one device.
+fn range_in_areas(
+    runtime: &Runtime,
+    param: &'static str,
+    address: u64,
+    bytes: u64,
+) -> Result<Spot> {
+    let mut reached = address;
+    let end = address.saturating_add(bytes);
+    let mut device = None;
+    while let Some((_, piece)) = runtime.areas.find(reached) {
+        let fits =
+            reached == address || (piece.family == Family::Mapping && piece.device == device);
+        if !piece.live || !fits {
+            break;
+        }
+        if !piece.access {
+            return Err(Error::address(
+                param,
+                address,
+                format!(
+                    "the memory mapped at {:#x} has no access rights; set them with aclrtMemSetAccess",
+                    piece.start
+                ),
+            ));
+        }
+        device = piece.device;
+        reached = piece.start + piece.size;
+        if end <= reached {
+            return Ok(Spot {
+                device,
+                at: address.wrapping_add(runtime.window.distance()),
+            });
+        }
+        if piece.family != Family::Mapping {
+            break;
+        }
+    }
+    Err(bad_range(runtime, param, address, bytes))
 }
 
 /// Checks that `bytes` bytes from `address` on may be touched: inside one device block, or host
@@ -77,6 +146,9 @@ pub(crate) fn range(
         }
         return Err(bad_range(runtime, param, address, bytes));
     }
+    if runtime.areas.covers(address) {
+        return range_in_areas(runtime, param, address, bytes);
+    }
     let plausible = address >= LOWEST
         && address.checked_add(bytes).is_some_and(|end| end <= HIGHEST)
         && !runtime.window.contains(address);
@@ -95,8 +167,8 @@ fn bad_range(runtime: &Runtime, param: &'static str, address: u64, bytes: u64) -
     let Some(block) = block(runtime, address) else {
         return Error::address(param, address, unknown_text(runtime, address));
     };
-    let (start, size) = (block.start, block.found.size);
-    let over = bytes - (size - (address - start));
+    let (start, size) = (block.start, block.size);
+    let over = bytes.saturating_sub(size - (address - start));
     Error::address(
         param,
         address,
@@ -104,7 +176,7 @@ fn bad_range(runtime: &Runtime, param: &'static str, address: u64, bytes: u64) -
             "the range of {bytes} bytes ends {over} bytes beyond its block: {} made {} at {start:#x} \
              ({} with padding)",
             block.family().made_by(),
-            show_bytes(block.found.requested),
+            show_bytes(block.requested),
             show_bytes(size),
         ),
     )
@@ -117,13 +189,19 @@ pub(crate) fn unknown_text(runtime: &Runtime, address: u64) -> String {
         if let Some(before) = address.checked_sub(1).and_then(|last| block(runtime, last)) {
             return format!(
                 "one byte past the block of {} at {:#x}",
-                show_bytes(before.found.size),
+                show_bytes(before.size),
                 before.start
             );
         }
         return "a device address without a live block: never allocated, freed already, or taken \
                 back by a device reset"
             .to_owned();
+    }
+    if let Some((start, bytes)) = runtime.areas.area_of(address) {
+        return format!(
+            "an address in the {bytes} bytes reserved at {start:#x}, but nothing is mapped there (or it was \
+             released); map memory with aclrtMapMem first"
+        );
     }
     if runtime.window.contains(address) {
         return "an address of the device window that belongs to no device".to_owned();
@@ -173,7 +251,7 @@ pub(crate) fn exact(
             format!(
                 "{} bytes inside the block of {} at {:#x}; pass its first byte",
                 address - block.start,
-                show_bytes(block.found.requested),
+                show_bytes(block.requested),
                 block.start
             ),
         ));

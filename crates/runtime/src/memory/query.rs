@@ -244,10 +244,15 @@ pub fn pointer_attributes(address: u64, out: Option<&mut abi::aclrtPtrAttributes
     let runtime = current_of(const { products_of("aclrtPointerGetAttributes") })?;
     let (kind, id, page) = match locate::block(runtime, address) {
         Some(block) => match block.device {
+            _ if block.family() == Family::Managed => (
+                abi::ACL_MEM_LOCATION_TYPE_MANAGED,
+                0,
+                PageKind::Huge.bytes() as u32,
+            ),
             Some(device) => (
                 abi::ACL_MEM_LOCATION_TYPE_DEVICE,
                 device as u32,
-                PageKind::from_number(block.found.owner.page).bytes() as u32,
+                PageKind::from_number(block.owner.page).bytes() as u32,
             ),
             None => (abi::ACL_MEM_LOCATION_TYPE_HOST, 0, 4096),
         },
@@ -286,7 +291,7 @@ pub fn address_range(address: u64, base: Option<&mut u64>, size: Option<&mut usi
         *base = block.start;
     }
     if let Some(size) = size {
-        *size = block.found.size as usize;
+        *size = block.size as usize;
     }
     Ok(())
 }

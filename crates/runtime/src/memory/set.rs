@@ -95,7 +95,7 @@ pub(crate) fn check_d32(address: u64, size: u64, count: u64) -> Result<Option<(S
         );
         return Err(Error::cause("ptr", format!("{address:#x}"), cause));
     };
-    let left = block.found.size - (address - block.start);
+    let left = block.size - (address - block.start);
     let Some(bytes) = count.checked_mul(4).filter(|bytes| *bytes <= left) else {
         return Err(Error::rt_value(
             "N",

@@ -677,25 +677,21 @@ impl Store {
         )
     }
 
-    /// Charges normal pages to somebody outside of the store.
-    pub(crate) fn charge_foreign(&self, bytes: u64) -> bool {
-        self.with_all_credit(NORMAL, |central| {
-            match central.free[NORMAL].checked_sub(bytes) {
-                Some(left) => {
-                    central.free[NORMAL] = left;
-                    central.foreign += bytes;
-                    true
-                }
-                None => false,
-            }
-        })
+    /// Charges memory that is no block of the store to somebody else: `bytes` in whole pages of the
+    /// kind (64 bytes for normal ones). False, and nothing changes: the pool has not so much left.
+    pub(crate) fn charge_pool(&self, pages: PageKind, bytes: u64) -> bool {
+        let pool = if pages == PageKind::Normal {
+            NORMAL
+        } else {
+            HUGE
+        };
+        let taken = lock(&self.central).charge_foreign(pages, bytes);
+        taken || self.with_all_credit(pool, |central| central.charge_foreign(pages, bytes))
     }
 
-    /// Undoes [`charge_foreign`](Self::charge_foreign).
-    pub(crate) fn release_foreign(&self, bytes: u64) {
-        let mut central = lock(&self.central);
-        central.free[NORMAL] += bytes;
-        central.foreign -= bytes;
+    /// Undoes [`charge_pool`](Self::charge_pool), in part or whole.
+    pub(crate) fn release_pool(&self, pages: PageKind, bytes: u64) {
+        lock(&self.central).release_foreign(pages, bytes);
     }
 
     /// Takes all memory away: no block is live afterwards. The caller makes sure that no copy is

@@ -1,6 +1,8 @@
 //! Address space and the pages behind it.
 
+use std::ffi::CStr;
 use std::io;
+use std::os::fd::{AsRawFd as _, BorrowedFd, FromRawFd as _, OwnedFd};
 
 /// How a range may be used.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -43,6 +45,97 @@ pub(crate) fn reserve(at: Option<u64>, bytes: u64, access: Access) -> io::Result
         return Err(io::ErrorKind::AddrInUse.into());
     }
     Ok(got as u64)
+}
+
+/// Replaces whatever is in a part of a reservation of this module by addresses without access, as
+/// they were in the beginning. The caller owns the part, and nobody touches it any more.
+pub(crate) fn reserve_again(at: u64, bytes: u64) {
+    // SAFETY: per contract the part belongs to the caller; MAP_FIXED replaces only what is there.
+    unsafe {
+        libc::mmap(
+            at as *mut libc::c_void,
+            bytes as usize,
+            libc::PROT_NONE,
+            RESERVE | libc::MAP_FIXED,
+            -1,
+            0,
+        )
+    };
+    keep_private(at, bytes);
+}
+
+/// Replaces whatever is in a part of a reservation of this module by fresh memory that reads as
+/// zero. The caller owns the part; who still writes there writes into the fresh memory.
+pub(crate) fn map_anonymous(at: u64, bytes: u64) -> io::Result<()> {
+    let access = Access::ReadWrite.bits();
+    // SAFETY: per contract the part belongs to the caller; MAP_FIXED replaces only what is there.
+    let got = unsafe {
+        libc::mmap(
+            at as *mut libc::c_void,
+            bytes as usize,
+            access,
+            RESERVE | libc::MAP_FIXED,
+            -1,
+            0,
+        )
+    };
+    check_map(got)
+}
+
+/// Puts `bytes` of a file from `offset` on into a part of a reservation of this module, readable and
+/// writable, shared with everybody who maps the same. The caller owns the part.
+pub(crate) fn map_shared(file: BorrowedFd<'_>, offset: u64, at: u64, bytes: u64) -> io::Result<()> {
+    let access = Access::ReadWrite.bits();
+    // SAFETY: per contract the part belongs to the caller; MAP_FIXED replaces only what is there.
+    let got = unsafe {
+        libc::mmap(
+            at as *mut libc::c_void,
+            bytes as usize,
+            access,
+            libc::MAP_SHARED | libc::MAP_FIXED,
+            file.as_raw_fd(),
+            offset as libc::off_t,
+        )
+    };
+    check_map(got)?;
+    keep_out_of_dumps(at, bytes);
+    Ok(())
+}
+
+fn check_map(got: *mut libc::c_void) -> io::Result<()> {
+    if got == libc::MAP_FAILED {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(())
+}
+
+/// A file without a name that lives in memory, closed in programs that are started; `bytes` long,
+/// all zero, committed as it is touched.
+pub(crate) fn memory_file(name: &CStr, bytes: u64) -> io::Result<OwnedFd> {
+    // SAFETY: the name ends with a zero byte; the call makes a new descriptor.
+    let file = unsafe { libc::memfd_create(name.as_ptr(), libc::MFD_CLOEXEC) };
+    if file < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: a descriptor that was just made and belongs to nobody else.
+    let file = unsafe { OwnedFd::from_raw_fd(file) };
+    // SAFETY: sets the length of our own file.
+    check(unsafe { libc::ftruncate(file.as_raw_fd(), bytes as libc::off_t) })?;
+    Ok(file)
+}
+
+/// Gives the pages of a part of a memory file back to the system; they read as zero afterwards.
+pub(crate) fn punch(file: BorrowedFd<'_>, offset: u64, bytes: u64) -> io::Result<()> {
+    let mode = libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE;
+    // SAFETY: changes the contents of a file of this module; its owner keeps nothing there.
+    check(unsafe {
+        libc::fallocate(
+            file.as_raw_fd(),
+            mode,
+            offset as libc::off_t,
+            bytes as libc::off_t,
+        )
+    })
 }
 
 /// Gives a reservation back. The caller owns it whole and keeps no pointer into it.
@@ -150,6 +243,8 @@ pub(crate) unsafe trait Zeroed: Sync + 'static {}
 unsafe impl Zeroed for std::sync::atomic::AtomicU32 {}
 // SAFETY: as above.
 unsafe impl Zeroed for std::sync::atomic::AtomicU64 {}
+// SAFETY: a record of atomic integers; its documentation promises that zero is a value.
+unsafe impl Zeroed for crate::memory::areas::table::Record {}
 // SAFETY: a record of atomic integers; its documentation promises that zero is a value.
 unsafe impl Zeroed for cannery_heap::slab::SpanRecord {}
 
