@@ -31,3 +31,4 @@ mod other;
 mod pointers;
 mod refusal;
 mod stream;
+mod virtual_memory;

@@ -80,6 +80,7 @@ impl Runtime {
                 let media = [Family::Dvpp, Family::HiMpi].map(|family| held[family as usize].bytes);
                 let media = media.iter().sum::<i64>().unsigned_abs();
                 self.media_used.fetch_sub(media, Ordering::AcqRel);
+                self.virtual_memory.forget_device(self, index);
                 store.reset();
             }
         }

@@ -12,6 +12,7 @@ use crate::init::Init;
 use crate::memory::areas::Areas;
 use crate::memory::host::HostMemory;
 use crate::memory::store::Store;
+use crate::memory::virtual_memory::VirtualMemory;
 use crate::os::{canary, host};
 use crate::settings::profile::ALL_PRODUCTS;
 use crate::settings::{Mode, Settings};
@@ -40,6 +41,7 @@ pub(crate) struct Runtime {
     pub(crate) host: OnceLock<HostMemory>,
     /// Addresses outside of the ordinary memory of the devices.
     pub(crate) areas: Areas,
+    pub(crate) virtual_memory: VirtualMemory,
     pub(crate) init: Init,
     /// Set implicitly for threads without a binding; -1: none.
     pub(crate) default_device: AtomicI32,
@@ -217,6 +219,7 @@ fn start_locked(file: &BTreeMap<String, String>) -> Result<&'static Runtime> {
     let runtime: &'static Runtime = Box::leak(Box::new(Runtime {
         epoch,
         areas: Areas::new(&window, settings.mode == Mode::Rc),
+        virtual_memory: VirtualMemory::default(),
         window,
         devices,
         stores: Default::default(),

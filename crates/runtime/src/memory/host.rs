@@ -218,7 +218,7 @@ fn charge_device(here: &Here, request: &mut Request) -> Result<()> {
     }
     device.count_failure();
     Err(malloc::shortage(
-        here,
+        here.device().index() as u32,
         device,
         request,
         false,

@@ -121,6 +121,17 @@ fn range_in_areas(
             break;
         }
     }
+    if reached > address && block(runtime, address).is_some_and(|b| b.family() == Family::Mapping) {
+        return Err(Error::address(
+            param,
+            address,
+            format!(
+                "the range of {bytes} bytes ends {} bytes beyond what is mapped: nothing of the same device is \
+                 mapped at {reached:#x}",
+                end - reached
+            ),
+        ));
+    }
     Err(bad_range(runtime, param, address, bytes))
 }
 

@@ -322,12 +322,13 @@ fn refused(
 ) -> Error {
     store.count_failure();
     thread::note_failed(request.requested);
-    shortage(here, store, request, pages.or_normal, refusal)
+    let device = here.device().index() as u32;
+    shortage(device, store, request, pages.or_normal, refusal)
 }
 
 /// The whole story of a shortage. Reads every number in one moment per pool.
 pub(crate) fn shortage(
-    here: &Here,
+    device: u32,
     store: &Store,
     request: &Request,
     tried_both: bool,
@@ -365,7 +366,7 @@ pub(crate) fn shortage(
             .to_owned()
     };
     Fault::Shortage(Box::new(Shortage {
-        device: here.device().index() as u32,
+        device,
         asked: request.requested,
         rounded,
         pages: request.pages,

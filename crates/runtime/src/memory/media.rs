@@ -116,7 +116,7 @@ pub fn malloc(out: Option<&mut u64>, size: u64, generation: Generation) -> Resul
             store.count_failure();
             // Media memory has huge pages only, so no other policy is suggested.
             Err(malloc::shortage(
-                &here,
+                here.device().index() as u32,
                 store,
                 &request,
                 true,

@@ -15,7 +15,6 @@
 //! (see [`cannery_heap::slab`]); a miss goes to the spans, or takes slices from the store's range
 //! allocator (one more lock); a shortage locks every arena, once, before it is reported.
 
-#[allow(dead_code)] // its first users follow
 pub(crate) mod areas;
 pub(crate) mod arena;
 pub mod async_copy;
@@ -43,3 +42,4 @@ pub mod reduce;
 mod region;
 pub mod set;
 pub(crate) mod store;
+pub mod virtual_memory;

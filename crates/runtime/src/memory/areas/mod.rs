@@ -21,7 +21,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
-use space::Space;
+pub(crate) use space::Space;
 pub(crate) use table::{Piece, PieceId};
 use table::{Region, Table};
 

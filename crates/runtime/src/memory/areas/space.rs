@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 /// See the module.
-pub(super) struct Space {
+pub(crate) struct Space {
     /// Start to end; no two ranges touch.
     free: BTreeMap<u64, u64>,
     /// Addresses from here on are handed out first, so that those below stay free for callers who
@@ -13,7 +13,7 @@ pub(super) struct Space {
 }
 
 impl Space {
-    pub(super) fn new(preferred: u64) -> Space {
+    pub(crate) fn new(preferred: u64) -> Space {
         Space {
             free: BTreeMap::new(),
             preferred,
@@ -21,7 +21,7 @@ impl Space {
     }
 
     /// Makes `[start, end)` free.
-    pub(super) fn give(&mut self, mut start: u64, mut end: u64) {
+    pub(crate) fn give(&mut self, mut start: u64, mut end: u64) {
         if start >= end {
             return;
         }
@@ -38,7 +38,7 @@ impl Space {
     }
 
     /// `bytes` from a multiple of `align` (a power of two) on.
-    pub(super) fn take(&mut self, bytes: u64, align: u64) -> Option<u64> {
+    pub(crate) fn take(&mut self, bytes: u64, align: u64) -> Option<u64> {
         let fits = |start: u64, end: u64, least: u64| {
             let at = start.max(least).checked_next_multiple_of(align)?;
             (at.checked_add(bytes)? <= end).then_some(at)
@@ -51,7 +51,7 @@ impl Space {
     }
 
     /// Exactly `[start, end)`. False, and nothing changes: it is not free as a whole.
-    pub(super) fn take_at(&mut self, start: u64, end: u64) -> bool {
+    pub(crate) fn take_at(&mut self, start: u64, end: u64) -> bool {
         let Some((&from, &to)) = self.free.range(..=start).next_back() else {
             return false;
         };
