@@ -3,10 +3,10 @@
 use core::ffi::c_void;
 
 use cannery_abi as abi;
-use cannery_runtime::memory::host;
+use cannery_runtime::memory::{host, registered};
 
 use crate::device_memory::attributes;
-use crate::face::{address_place, faces};
+use crate::face::{address_place, faces, place};
 
 faces! {
     /// aclrtMallocHost
@@ -22,4 +22,25 @@ faces! {
     fn aclrtFreeHost(hostPtr: *mut c_void) => host::free_host(hostPtr as u64);
     /// aclrtFreeHostWithDevSync
     fn aclrtFreeHostWithDevSync(hostPtr: *mut c_void) => host::free_host_with_sync(hostPtr as u64);
+    /// aclrtHostRegister
+    fn aclrtHostRegister(
+        ptr: *mut c_void,
+        size: u64,
+        r#type: abi::aclrtHostRegisterType,
+        devPtr: *mut *mut c_void,
+    ) => registered::register(ptr as u64, size, r#type, address_place(devPtr));
+    /// aclrtHostRegisterV2
+    fn aclrtHostRegisterV2(ptr: *mut c_void, size: u64, flag: u32)
+        => registered::register_with_flags(ptr as u64, size, flag);
+    /// aclrtHostUnregister
+    fn aclrtHostUnregister(ptr: *mut c_void) => registered::unregister(ptr as u64);
+    /// aclrtHostGetDevicePointer
+    fn aclrtHostGetDevicePointer(pHost: *mut c_void, pDevice: *mut *mut c_void, flag: u32)
+        => registered::device_pointer(pHost as u64, address_place(pDevice), flag);
+    /// aclrtHostMemMapCapabilities
+    fn aclrtHostMemMapCapabilities(
+        deviceId: u32,
+        hacType: abi::aclrtHacType,
+        capabilities: *mut abi::aclrtHostMemMapCapability,
+    ) => registered::capabilities(deviceId, hacType, place(capabilities));
 }

@@ -61,6 +61,8 @@ pub fn machine() -> Result<String> {
         },
         "limits": {
             "media_bytes": settings.limits.media.unwrap_or(settings.profile.media_limit),
+            "registration_bytes": settings.limits.registration,
+            "page_table_entries": settings.limits.page_table_entries,
             "streams": settings.profile.streams,
             "events": settings.profile.events,
             "notifies": settings.profile.notifies,
@@ -114,6 +116,15 @@ pub fn statistics() -> Result<String> {
     value.insert("recovered_allocations".into(), json!(recovered));
     value.insert("devices".into(), Value::Array(devices));
     value.insert("host".into(), host_row);
+    let registered = runtime.registered.totals();
+    value.insert(
+        "registered".into(),
+        json!({
+            "ranges": registered.ranges,
+            "bytes": registered.bytes,
+            "locked_bytes": registered.locked,
+        }),
+    );
     Ok(Value::Object(value).to_string())
 }
 

@@ -174,6 +174,13 @@ fn finalised(runtime: &Runtime) {
             ));
         }
     }
+    let registered = runtime.registered.totals();
+    if registered.ranges > 0 {
+        crate::log::info(format_args!(
+            "finalised with {} range(s), {} bytes of host memory registered",
+            registered.ranges, registered.bytes
+        ));
+    }
 }
 
 fn hash_of(text: &str) -> u64 {

@@ -2,8 +2,8 @@
 //! forked child only when aclInit asks for it.
 
 use std::collections::BTreeMap;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicI32, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use crate::context::{Context, Contexts};
 use crate::device::Device;
@@ -11,6 +11,8 @@ use crate::error::{Error, Fault, Result};
 use crate::init::Init;
 use crate::memory::areas::Areas;
 use crate::memory::host::HostMemory;
+use crate::memory::pins::Budget;
+use crate::memory::registered::Registered;
 use crate::memory::store::Store;
 use crate::memory::virtual_memory::VirtualMemory;
 use crate::os::{canary, host};
@@ -42,6 +44,10 @@ pub(crate) struct Runtime {
     /// Addresses outside of the ordinary memory of the devices.
     pub(crate) areas: Areas,
     pub(crate) virtual_memory: VirtualMemory,
+    /// See [`Runtime::lock_budget`].
+    pub(crate) lock_budget: OnceLock<Arc<Budget>>,
+    /// Host memory of the program that the device may reach.
+    pub(crate) registered: Registered,
     pub(crate) init: Init,
     /// Set implicitly for threads without a binding; -1: none.
     pub(crate) default_device: AtomicI32,
@@ -227,6 +233,8 @@ fn start_locked(file: &BTreeMap<String, String>) -> Result<&'static Runtime> {
         renumbered: list.is_some(),
         contexts: Contexts::default(),
         host: OnceLock::new(),
+        lock_budget: OnceLock::new(),
+        registered: Registered::default(),
         init: Init::default(),
         default_device: AtomicI32::new(-1),
         media_used: AtomicU64::new(0),

@@ -159,6 +159,11 @@ functions! {
     fn aclrtMallocHostWithCfg(ptr: *mut *mut c_void, size: u64, cfg: *mut aclrtMallocConfig) -> aclError;
     fn aclrtFreeHost(ptr: *mut c_void) -> aclError;
     fn aclrtFreeHostWithDevSync(ptr: *mut c_void) -> aclError;
+    fn aclrtHostRegister(ptr: *mut c_void, size: u64, kind: aclrtHostRegisterType, device: *mut *mut c_void) -> aclError;
+    fn aclrtHostRegisterV2(ptr: *mut c_void, size: u64, flag: u32) -> aclError;
+    fn aclrtHostUnregister(ptr: *mut c_void) -> aclError;
+    fn aclrtHostGetDevicePointer(host: *mut c_void, device: *mut *mut c_void, flag: u32) -> aclError;
+    fn aclrtHostMemMapCapabilities(device: u32, kind: aclrtHacType, out: *mut aclrtHostMemMapCapability) -> aclError;
 
     // Copies and sets.
     fn aclrtMemcpy(dst: *mut c_void, max: usize, src: *const c_void, count: usize, kind: aclrtMemcpyKind) -> aclError;

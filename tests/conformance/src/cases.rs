@@ -33,6 +33,8 @@ mod process;
 mod product;
 mod random_numbers;
 mod rc;
+mod registered;
+mod registered_own;
 mod settings;
 mod stream;
 mod stream_failure;
@@ -77,6 +79,8 @@ pub(crate) fn all() -> Vec<Case> {
         product::cases(),
         random_numbers::cases(),
         rc::cases(),
+        registered::cases(),
+        registered_own::cases(),
         settings::cases(),
         stream::cases(),
         stream_failure::cases(),

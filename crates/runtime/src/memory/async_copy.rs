@@ -27,12 +27,13 @@ impl End {
     }
 }
 
-fn end_of(here: &Here, address: u64, spot: &Spot) -> End {
+fn end_of(here: &Here, address: u64, bytes: u64, spot: &Spot) -> End {
     if spot.device.is_some() {
         return End::Device;
     }
     let host = locate::block(here.runtime, address);
-    match host.is_some_and(|block| Family::from_number(block.owner.family).is_host()) {
+    let own = host.is_some_and(|block| Family::from_number(block.owner.family).is_host());
+    match own || here.runtime.registered.covers(address, bytes) {
         true => End::Pinned,
         false => End::Pageable,
     }
@@ -105,7 +106,7 @@ fn submit(stream: &'static Stream, task: Task, wait: bool) {
     }
 }
 
-/// aclrtMemcpyAsync and aclrtMemcpyAsyncWithCondition. Pinned host memory and device memory: queued;
+/// aclrtMemcpyAsync and aclrtMemcpyAsyncWithCondition. Pinned and registered host memory, device memory: queued;
 /// pageable host memory: the stream is drained and the bytes are there on return.
 ///
 /// # Errors
@@ -130,7 +131,10 @@ pub fn memcpy(dst: u64, dest_max: u64, src: u64, count: u64, kind: i32, stream: 
     }
     let (here, stream) = stream_of_call("stream", stream)?;
     let (to, from) = super::copy::ends(&here, dst, src, count)?;
-    let (to_end, from_end) = (end_of(&here, dst, &to), end_of(&here, src, &from));
+    let (to_end, from_end) = (
+        end_of(&here, dst, count, &to),
+        end_of(&here, src, count, &from),
+    );
     if !here.runtime.is_rc() {
         check_kind(kind, to_end, from_end)?;
     }
@@ -148,7 +152,7 @@ pub fn memcpy(dst: u64, dest_max: u64, src: u64, count: u64, kind: i32, stream: 
     Ok(())
 }
 
-/// aclrtMemsetAsync: queued on device memory and pinned memory.
+/// aclrtMemsetAsync: queued on device memory, pinned and registered memory.
 ///
 /// # Errors
 /// 100000 for NULL; 107017; 107000 for a count above `max`; 107002; 107003; 107000 for a range outside
@@ -173,7 +177,7 @@ pub fn memset(address: u64, max: u64, value: i32, count: u64, stream: u64) -> Re
     if spot.device.is_some() {
         guard::touch(spot.at, count)?;
     }
-    let wait = end_of(&here, address, &spot) == End::Pageable;
+    let wait = end_of(&here, address, count, &spot) == End::Pageable;
     submit(
         stream,
         Task::Fill {
@@ -232,8 +236,8 @@ pub fn memcpy2d(
     let (here, stream) = stream_of_call("stream", stream)?;
     let (to, from) = copy2d::ends(&here, dst, src, width, height)?;
     let (to_end, from_end) = (
-        end_of(&here, dst.address, &to),
-        end_of(&here, src.address, &from),
+        end_of(&here, dst.address, dst.pitch * (height - 1) + width, &to),
+        end_of(&here, src.address, src.pitch * (height - 1) + width, &from),
     );
     if to_end.is_host() && from_end.is_host() {
         return Err(host_to_host());
@@ -261,9 +265,9 @@ pub fn memcpy_batch(
     };
     let (here, stream) = stream_of_call("stream", stream)?;
     let mut pageable = false;
-    for (to, from, _) in &ready {
+    for (to, from, bytes) in &ready {
         for spot in [to, from] {
-            pageable |= spot.device.is_none() && end_of(&here, spot.at, spot) == End::Pageable;
+            pageable |= end_of(&here, spot.at, *bytes, spot) == End::Pageable;
         }
     }
     let copies: Box<[_]> = ready

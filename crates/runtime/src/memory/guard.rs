@@ -69,6 +69,11 @@ pub(crate) fn commit(bytes: u64) -> Result<()> {
     }
 }
 
+/// As [`commit`] for memory that may be in part there already.
+pub(crate) fn commit_rest(at: u64, bytes: u64) -> Result<()> {
+    commit(bytes).or_else(|_| commit(bytes.saturating_sub(map::resident_bytes(at, bytes))))
+}
+
 fn shortage(asked: u64, available: u64) -> Error {
     Fault::HostShortage {
         asked,

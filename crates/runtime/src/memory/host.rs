@@ -4,10 +4,12 @@
 //! Host memory is real memory of this process, locked when limits allow, and kept for reuse. It
 //! survives device resets. In RC mode it is device memory: its bytes are charged to the device.
 
+use std::sync::Arc;
+
 use cannery_observe::{Event, Family, PageKind, emit};
 
 use super::config::{self, APP_MODULE, Attribute};
-use super::pins::{Pinned, Pins};
+use super::pins::{Budget, Pinned, Pins};
 use super::store::{self, LARGEST_SMALL, Refusal, Released, Request, Store, charge_of};
 use super::{free, guard, locate, malloc};
 use crate::error::{Error, Fault, Result, show_bytes};
@@ -25,6 +27,8 @@ const LEAST_ROOM: u64 = 256 << 20;
 /// The pinned memory of this process.
 pub(crate) struct HostMemory {
     store: Store,
+    base: u64,
+    bytes: u64,
 }
 
 impl HostMemory {
@@ -41,19 +45,21 @@ impl HostMemory {
                 Err(_) => bytes /= 2,
             }
         };
-        let lowered = runtime.settings.limits.lock;
-        let limit = match (os::host::lock_limit(), lowered) {
-            (Some(a), Some(b)) => Some(a.min(b)),
-            (a, b) => a.or(b),
-        };
-        let pins = Pins::new(base, runtime.settings.pin, limit);
+        let pins = Pins::new(base, Arc::clone(runtime.lock_budget()));
         Ok(HostMemory {
             store: Store::for_host(base, bytes, pins)?,
+            base,
+            bytes,
         })
     }
 
     pub(crate) fn store(&self) -> &Store {
         &self.store
+    }
+
+    /// Whether an address is among those that blocks come from.
+    pub(crate) fn owns(&self, address: u64) -> bool {
+        address.wrapping_sub(self.base) < self.bytes
     }
 
     pub(crate) fn pinned(&self) -> Pinned {
@@ -62,6 +68,17 @@ impl HostMemory {
 }
 
 impl Runtime {
+    /// What may be locked of host memory, all kinds together.
+    pub(crate) fn lock_budget(&self) -> &Arc<Budget> {
+        self.lock_budget.get_or_init(|| {
+            let limit = match (os::host::lock_limit(), self.settings.limits.lock) {
+                (Some(a), Some(b)) => Some(a.min(b)),
+                (a, b) => a.or(b),
+            };
+            Arc::new(Budget::new(self.settings.pin, limit))
+        })
+    }
+
     fn host_memory(&'static self) -> Result<&'static HostMemory> {
         if let Some(host) = self.host.get() {
             return Ok(host);
@@ -234,21 +251,24 @@ fn refused(store: &Store, size: u64, refusal: &Refusal) -> Error {
             "the address space for host memory has no such run; release blocks with aclrtFreeHost"
                 .to_owned()
         }
-        Refusal::Pinning(error) => {
-            let pins = store.pins();
-            let limit = pins
-                .and_then(Pins::limit)
-                .map_or("none".to_owned(), show_bytes);
-            let locked = pins.map(Pins::numbers).unwrap_or_default().locked;
-            format!(
-                "the pages may not be locked: {error}; limit {limit}, locked now {}, needed {}; raise the \
-                 limit (ulimit -l, or memlock in limits.conf), or set CANNERY_PIN=auto",
-                show_bytes(locked),
-                show_bytes(size.next_multiple_of(1 << 16)),
-            )
-        }
+        Refusal::Pinning(error) => match store.pins() {
+            Some(pins) => not_lockable(pins.budget(), error, size.next_multiple_of(1 << 16)),
+            None => error.to_string(),
+        },
     };
     Fault::HostShortage { asked: size, cause }.into()
+}
+
+/// Why `needed` bytes are not locked in strict mode, and what to do.
+#[cold]
+pub(crate) fn not_lockable(budget: &Budget, error: &std::io::Error, needed: u64) -> String {
+    format!(
+        "the pages may not be locked: {error}; limit {}, locked now {}, needed {}; raise the limit (ulimit \
+         -l, or memlock in limits.conf), or set CANNERY_PIN=auto",
+        budget.limit().map_or("none".to_owned(), show_bytes),
+        show_bytes(budget.locked()),
+        show_bytes(needed),
+    )
 }
 
 /// aclrtFreeHost: releases a block of aclrtMallocHost or aclrtMallocHostWithCfg. Needs no context.
@@ -335,19 +355,10 @@ fn not_released(runtime: &Runtime, address: u64) -> Error {
     }
 }
 
-/// How pinning stands, for reports: mode, limit, locked bytes, bytes that could not be locked.
+/// How pinning of the memory of aclrtMallocHost stands, for reports: mode, limit, locked bytes, bytes
+/// that could not be locked.
 pub(crate) fn pin_report(runtime: &Runtime) -> (Pin, Option<u64>, Pinned) {
-    let host = runtime.host.get();
-    let limit = match host.and_then(|host| host.store().pins()) {
-        Some(pins) => pins.limit(),
-        None => match (os::host::lock_limit(), runtime.settings.limits.lock) {
-            (Some(a), Some(b)) => Some(a.min(b)),
-            (a, b) => a.or(b),
-        },
-    };
-    (
-        runtime.settings.pin,
-        limit,
-        host.map(HostMemory::pinned).unwrap_or_default(),
-    )
+    let budget = runtime.lock_budget();
+    let pinned = runtime.host.get().map(HostMemory::pinned);
+    (budget.mode(), budget.limit(), pinned.unwrap_or_default())
 }

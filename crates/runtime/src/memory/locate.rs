@@ -4,6 +4,7 @@ use cannery_heap::slab::Owner;
 use cannery_observe::Family;
 
 use super::config::APP_MODULE;
+use super::registered;
 use crate::error::{Error, Result, show_bytes};
 use crate::process::Runtime;
 
@@ -164,6 +165,9 @@ pub(crate) fn range(
         && address.checked_add(bytes).is_some_and(|end| end <= HIGHEST)
         && !runtime.window.contains(address);
     if plausible {
+        if runtime.registered.any() {
+            registered::check_copy(runtime, param, address, bytes)?;
+        }
         Ok(Spot {
             device: None,
             at: address,
@@ -171,6 +175,34 @@ pub(crate) fn range(
     } else {
         Err(bad_range(runtime, param, address, bytes))
     }
+}
+
+/// As [`range`], for what runs on the device: memory of a device, or the alias of registered host
+/// memory, which counts as memory of device `here`. Host memory is refused.
+pub(crate) fn device_range(
+    runtime: &Runtime,
+    here: usize,
+    param: &'static str,
+    address: u64,
+    bytes: u64,
+) -> Result<Spot> {
+    if let Some(at) = registered::touch_alias(runtime, param, address, bytes)? {
+        return Ok(Spot {
+            device: Some(here),
+            at,
+        });
+    }
+    let spot = range(runtime, param, address, bytes)?;
+    if spot.device.is_some() {
+        return Ok(spot);
+    }
+    let cause = if runtime.registered.holds(address) {
+        "the host address of registered host memory; the device takes its device address \
+         (aclrtHostGetDevicePointer)"
+    } else {
+        "host memory; device memory is needed"
+    };
+    Err(Error::address(param, address, cause))
 }
 
 #[cold]
@@ -196,6 +228,9 @@ fn bad_range(runtime: &Runtime, param: &'static str, address: u64, bytes: u64) -
 /// What can be said about an address that is in no live block.
 #[cold]
 pub(crate) fn unknown_text(runtime: &Runtime, address: u64) -> String {
+    if let Some(text) = registered::describe_alias(runtime, address) {
+        return text;
+    }
     if runtime.window.device_of(address).is_some() {
         if let Some(before) = address.checked_sub(1).and_then(|last| block(runtime, last)) {
             return format!(

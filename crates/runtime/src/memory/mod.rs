@@ -40,6 +40,7 @@ pub mod query;
 pub mod random_numbers;
 pub mod reduce;
 mod region;
+pub mod registered;
 pub mod set;
 pub(crate) mod store;
 pub mod virtual_memory;

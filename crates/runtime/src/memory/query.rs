@@ -256,6 +256,7 @@ pub fn pointer_attributes(address: u64, out: Option<&mut abi::aclrtPtrAttributes
             ),
             None => (abi::ACL_MEM_LOCATION_TYPE_HOST, 0, 4096),
         },
+        None if runtime.registered.holds(address) => (abi::ACL_MEM_LOCATION_TYPE_HOST, 0, 4096),
         None => (abi::ACL_MEM_LOCATION_TYPE_UNREGISTERED, 0, 0),
     };
     *out = abi::aclrtPtrAttributes {

@@ -3,7 +3,7 @@
 
 use cannery_abi as abi;
 
-use super::{copy, locate};
+use super::{copy, guard, locate};
 use crate::error::{Error, Fault, Result};
 use crate::half;
 use crate::stream::engine;
@@ -135,15 +135,16 @@ pub fn reduce(
             format!("a multiple of {}", element.bytes()),
         ));
     }
-    let (to, from) = copy::ends(&here, dst, src, count)?;
-    for (name, address, spot) in [("dst", dst, &to), ("src", src, &from)] {
-        if spot.device.is_none() {
-            return Err(Error::address(
-                name,
-                address,
-                "host memory; device memory is needed",
-            ));
-        }
+    let own = here.device().index();
+    let to = locate::device_range(here.runtime, own, "dst", dst, count)?;
+    let from = locate::device_range(here.runtime, own, "src", src, count)?;
+    if let (Some(a), Some(b)) = (from.device, to.device)
+        && a != b
+    {
+        here.runtime.check_peer_copy(a, b)?;
+    }
+    guard::touch(to.at, count)?;
+    for (name, address) in [("dst", dst), ("src", src)] {
         if !address.is_multiple_of(element.bytes()) {
             return Err(Error::address(
                 name,
@@ -164,7 +165,8 @@ pub fn reduce(
 fn each<T: Copy>(to: u64, from: u64, count: u64, op: impl Fn(T, T) -> T) {
     for i in 0..count as usize {
         // SAFETY: both ranges were checked at submission, aligned, and memory of the runtime stays
-        // mapped; every pattern of bits is a number.
+        // mapped (registered memory per contract, as with any queued copy); every pattern of bits is
+        // a number.
         unsafe {
             let place = (to as *mut T).add(i);
             place.write(op(place.read(), (from as *const T).add(i).read()));

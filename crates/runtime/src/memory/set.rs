@@ -89,8 +89,14 @@ pub(crate) fn check_d32(address: u64, size: u64, count: u64) -> Result<Option<(S
     }
     let here = here()?;
     let Some(block) = locate::block(here.runtime, address) else {
+        if let Some(bytes) = count.checked_mul(4)
+            && here.runtime.registered.covers(address, bytes)
+        {
+            let spot = locate::range(here.runtime, "ptr", address, bytes)?;
+            return Ok(Some((spot, count)));
+        }
         let cause = format!(
-            "memory of aclrtMalloc or aclrtMallocHost is needed: {}",
+            "memory of aclrtMalloc or aclrtMallocHost, or registered memory, is needed: {}",
             locate::unknown_text(here.runtime, address)
         );
         return Err(Error::cause("ptr", format!("{address:#x}"), cause));

@@ -87,6 +87,51 @@ pub(crate) fn lock_limit() -> Option<u64> {
     (code == 0 && limit.rlim_cur != libc::RLIM_INFINITY).then_some(limit.rlim_cur)
 }
 
+/// Pages of `[at, at + bytes)` by size: 4 KiB pages, and pages of 2 MiB and more. What is not in memory
+/// counts as 4 KiB pages. Where huge pages cover a part of a mapping, they are taken to lie in the
+/// range.
+pub(crate) fn pages_of(at: u64, bytes: u64) -> (u64, u64) {
+    const HUGE: u64 = 2 << 20;
+    let end = at + bytes;
+    let Ok(text) = fs::read_to_string("/proc/self/smaps") else {
+        return (bytes / 4096, 0);
+    };
+    let mut here = 0; // bytes of the mapping at hand that lie in the range
+    let (mut huge_bytes, mut huge_pages) = (0, 0);
+    for line in text.lines() {
+        let mut words = line.split_whitespace();
+        let Some(first) = words.next() else { continue };
+        let Some(name) = first.strip_suffix(':') else {
+            let ends = first.split_once('-').and_then(|(from, to)| {
+                let hex = |text| u64::from_str_radix(text, 16).ok();
+                Some((hex(from)?, hex(to)?))
+            });
+            let (from, to) = ends.unwrap_or((0, 0));
+            here = to.min(end).saturating_sub(from.max(at));
+            continue;
+        };
+        if here == 0 {
+            continue;
+        }
+        let kib: u64 = words.next().and_then(|n| n.parse().ok()).unwrap_or(0);
+        let bytes = kib * 1024;
+        match name {
+            "KernelPageSize" if bytes > 4096 => {
+                huge_bytes += here;
+                huge_pages += here.div_ceil(bytes);
+                here = 0;
+            }
+            "AnonHugePages" | "ShmemPmdMapped" | "FilePmdMapped" => {
+                let inside = bytes.min(here) / HUGE * HUGE;
+                huge_bytes += inside;
+                huge_pages += inside / HUGE;
+            }
+            _ => {}
+        }
+    }
+    ((bytes - huge_bytes.min(bytes)) / 4096, huge_pages)
+}
+
 /// CAP_IPC_LOCK in the effective set.
 fn may_lock_without_limit() -> bool {
     const CAP_IPC_LOCK: u32 = 14;

@@ -194,6 +194,33 @@ pub(crate) fn unlock(at: u64, bytes: u64) {
     unsafe { libc::munlock(at as *const libc::c_void, bytes as usize) };
 }
 
+/// Whether every page of a range is mapped, with whatever access.
+pub(crate) fn is_mapped(at: u64, bytes: u64) -> bool {
+    let from = at & !4095;
+    let len = (at - from).saturating_add(bytes) as usize;
+    // SAFETY: MS_ASYNC starts no writing since Linux 2.6.19; what remains is the look for holes.
+    unsafe { libc::msync(from as *mut libc::c_void, len, libc::MS_ASYNC) == 0 }
+}
+
+/// Whether the byte at `at` can be read.
+pub(crate) fn is_readable(at: u64) -> bool {
+    /// No such way of changing a signal mask: the kernel reads the new mask, then refuses.
+    const NO_WAY: libc::c_long = -1;
+    let nothing = std::ptr::null_mut::<libc::c_void>();
+    // SAFETY: the kernel copies eight bytes from an aligned address, or reports EFAULT; it changes
+    // nothing because the first argument is none it knows.
+    let code = unsafe {
+        libc::syscall(
+            libc::SYS_rt_sigprocmask,
+            NO_WAY,
+            (at & !7) as *const u64,
+            nothing,
+            8usize,
+        )
+    };
+    code == -1 && io::Error::last_os_error().raw_os_error() != Some(libc::EFAULT)
+}
+
 /// Bytes of `[at, at + bytes)` that are in memory now, in whole pages.
 pub(crate) fn resident_bytes(at: u64, bytes: u64) -> u64 {
     const CHUNK_PAGES: u64 = 1 << 16;

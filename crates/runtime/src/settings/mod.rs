@@ -87,13 +87,18 @@ impl Log {
     }
 }
 
-/// Limits that `CANNERY_LIMITS` can lower, in bytes.
+/// Limits that `CANNERY_LIMITS` can lower.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Limits {
-    /// Host memory that may be locked (`lock=`), on top of the limit of the system.
+    /// Bytes of host memory that may be locked (`lock=`), on top of the limit of the system.
     pub lock: Option<u64>,
-    /// Media memory of this process (`media=`).
+    /// Bytes of media memory of this process (`media=`).
     pub media: Option<u64>,
+    /// Bytes of host memory of one registration (`registration=`).
+    pub registration: Option<u64>,
+    /// Entries that all registrations together may take in the page table of a device
+    /// (`page-table-entries=`); one for each page of host memory, whatever its size.
+    pub page_table_entries: Option<u64>,
 }
 
 /// Version of CANN that the emulation answers with.

@@ -388,11 +388,17 @@ fn parse_limits(text: &str) -> Result<Limits, String> {
     let mut limits = Limits::default();
     for part in text.split(',').filter(|part| !part.is_empty()) {
         let (key, value) = part.split_once('=').ok_or("must be a list of key=value")?;
-        let bytes = size(value)?;
+        let amount = Some(size(value)?);
         match key.trim() {
-            "lock" => limits.lock = Some(bytes),
-            "media" => limits.media = Some(bytes),
-            other => return Err(format!("no such limit: {other}; choose lock or media")),
+            "lock" => limits.lock = amount,
+            "media" => limits.media = amount,
+            "registration" => limits.registration = amount,
+            "page-table-entries" => limits.page_table_entries = amount,
+            other => {
+                return Err(format!(
+                    "no such limit: {other}; choose lock, media, registration or page-table-entries"
+                ));
+            }
         }
     }
     Ok(limits)
@@ -450,7 +456,8 @@ mod tests {
             (GIANT, "1M", "multiple of 1 GiB"),
             (PIN, "yes", "strict"),
             (LIMITS, "lock", "key=value"),
-            (LIMITS, "foo=1", "lock"),
+            (LIMITS, "foo=1", "page-table-entries"),
+            (LIMITS, "registration=much", "bytes"),
             (API, "1.2", "1.17"),
             (LOG, "loud", "debug"),
             ("CANNERY_CHECK", "full", "not built yet"),

@@ -27,14 +27,8 @@ fn place(address: u64, stream: u64) -> Result<(&'static super::Stream, u64)> {
             "must be a multiple of 8",
         ));
     }
-    let spot = locate::range(here.runtime, "devAddr", address, 8)?;
-    if spot.device.is_none() {
-        return Err(Error::address(
-            "devAddr",
-            address,
-            "host memory; device memory is needed",
-        ));
-    }
+    let own = here.device().index();
+    let spot = locate::device_range(here.runtime, own, "devAddr", address, 8)?;
     guard::touch(spot.at, 8)?;
     Ok((stream, spot.at))
 }
