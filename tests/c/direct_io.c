@@ -6,6 +6,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 
 #include "expect.h"
@@ -29,7 +30,7 @@ static int open_direct(const char *program)
 
 int main(int argc, char **argv)
 {
-    void *host = NULL, *odd = NULL, *device = NULL;
+    void *host = NULL, *odd = NULL, *device = NULL, *mapped = NULL;
     unsigned char *bytes, expected[8192];
     int file, ends[2];
 
@@ -59,6 +60,19 @@ int main(int argc, char **argv)
     memset(bytes, 0, MIB);
     OK(aclrtMemcpy(bytes, MIB, device, MIB, ACL_MEMCPY_DEVICE_TO_HOST));
     HOLDS(memcmp(bytes, expected, 4096) == 0);
+
+    /* The program's own memory, registered. */
+    mapped = mmap(NULL, MIB, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    HOLDS(mapped != MAP_FAILED);
+    OK(aclrtHostRegisterV2(mapped, MIB, ACL_HOST_REG_MAPPED));
+    SAME(MIB, pread(file, mapped, MIB, 0));
+    OK(aclrtMemcpy(device, MIB, mapped, MIB, ACL_MEMCPY_HOST_TO_DEVICE));
+    memset(mapped, 0, MIB);
+    OK(aclrtMemcpy(mapped, MIB, device, MIB, ACL_MEMCPY_DEVICE_TO_HOST));
+    HOLDS(memcmp(mapped, bytes, MIB) == 0);
+    SAME(4096, pwrite(file, (char *)mapped + 4096, 4096, 0));
+    OK(aclrtHostUnregister(mapped));
+    munmap(mapped, MIB);
 
     HOLDS(socketpair(AF_UNIX, SOCK_STREAM, 0, ends) == 0);
     SAME(4096, write(ends[0], expected, 4096));

@@ -34,6 +34,7 @@ mod product;
 mod random_numbers;
 mod rc;
 mod registered;
+mod registered_limits;
 mod registered_own;
 mod settings;
 mod stream;
@@ -80,6 +81,7 @@ pub(crate) fn all() -> Vec<Case> {
         random_numbers::cases(),
         rc::cases(),
         registered::cases(),
+        registered_limits::cases(),
         registered_own::cases(),
         settings::cases(),
         stream::cases(),

@@ -4,8 +4,6 @@ use super::support::*;
 
 /// `ACL_ERROR_HOST_MEMORY_ALREADY_REGISTERED`.
 pub(super) const ERROR_REGISTERED: i64 = ACL_ERROR_HOST_MEMORY_ALREADY_REGISTERED as i64;
-/// `ACL_ERROR_HOST_MEMORY_NOT_REGISTERED`.
-pub(super) const ERROR_UNKNOWN: i64 = ACL_ERROR_HOST_MEMORY_NOT_REGISTERED as i64;
 /// The flags of aclrtHostRegisterV2, as they are passed.
 pub(super) const MAPPED: u32 = ACL_HOST_REG_MAPPED as u32;
 pub(super) const PINNED: u32 = ACL_HOST_REG_PINNED as u32;
@@ -75,6 +73,14 @@ impl Drop for Pages {
             libc::munmap(self.p, self.len);
         }
     }
+}
+
+/// Locked memory of this process in KiB, as the kernel counts it.
+pub(super) fn locked_kib() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find(|line| line.starts_with("VmLck:"));
+    line.and_then(|line| line.split_whitespace().nth(1)?.parse().ok())
+        .unwrap_or_else(|| abort("no VmLck in the process status"))
 }
 
 impl T {
