@@ -7,7 +7,6 @@
  * run:
  * run: CANNERY_PIN=off
  * run: CANNERY_SCHEDULE=random:7
- * tool: asan
  */
 #define _GNU_SOURCE
 #include <sys/mman.h>

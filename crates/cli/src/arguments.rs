@@ -222,7 +222,7 @@ pub(crate) struct SettingOptions {
     #[arg(long, value_name = "V")]
     api_version: Option<String>,
 
-    /// Limits, such as lock=64K,media=1G (CANNERY_LIMITS)
+    /// Limits, such as lock=64K,media=1G,registration=4G,page-table-entries=1000 (CANNERY_LIMITS)
     #[arg(long, value_name = "K=V,..")]
     limits: Option<String>,
 

@@ -412,11 +412,16 @@ fn check_range(runtime: &Runtime, address: u64, bytes: u64, flags: u32) -> Resul
         return Err(Error::address("ptr", address, cause));
     }
     let whole = end - first;
-    if runtime.window.contains(address) || runtime.window.alias_contains(address) {
+    let mapped_host = is_mapped_host_memory(runtime, address, end);
+    let foreign = runtime.window.contains(address)
+        || runtime.areas.covers(address)
+        || runtime.window.alias_contains(address);
+    if foreign && !mapped_host {
         return Err(Error::address(
             "ptr",
             address,
-            "device memory; only host memory is registered",
+            "device memory, or memory of aclrtMapMem without rights for the host; only host memory is \
+             registered",
         ));
     }
     if runtime.host.get().is_some_and(|host| host.owns(address)) {
@@ -454,6 +459,20 @@ fn check_range(runtime: &Runtime, address: u64, bytes: u64, flags: u32) -> Resul
     Ok(whole)
 }
 
+/// Whether a range of an area is host memory that the program may touch.
+fn is_mapped_host_memory(runtime: &Runtime, address: u64, end: u64) -> bool {
+    let mut at = address;
+    while at < end {
+        match runtime.areas.find(at) {
+            Some((_, piece)) if piece.live && piece.device.is_none() && map::is_readable(at) => {
+                at = piece.start + piece.size;
+            }
+            _ => return false,
+        }
+    }
+    true
+}
+
 fn shortage(asked: u64, cause: String) -> Error {
     Fault::HostShortage { asked, cause }.into()
 }
@@ -470,10 +489,9 @@ fn add(runtime: &Runtime, address: u64, bytes: u64, flags: u32) -> Result<()> {
     }
     reserve(&runtime.registered, address, whole, flags & MAPPED != 0)?;
     let made = bring_in(runtime, address, whole).and_then(|locked| {
-        let entries = match limits.page_table_entries {
-            Some(most) => Some((most, host::pages_of(address, whole))),
-            None => None,
-        };
+        let entries = limits
+            .page_table_entries
+            .map(|most| (most, host::pages_of(address, whole)));
         publish(&runtime.registered, address, locked, entries).inspect_err(|_| {
             if locked {
                 runtime.lock_budget().unlock(address, whole);

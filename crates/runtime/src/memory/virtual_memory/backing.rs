@@ -14,10 +14,7 @@ const FILE_BYTES: u64 = 1 << 40;
 #[derive(Debug)]
 pub(crate) enum Backing {
     /// `bytes` from `offset` on in the file of this number.
-    Part {
-        file: usize,
-        offset: u64,
-    },
+    Part { file: usize, offset: u64 },
     #[allow(dead_code)] // sharing makes them
     Own(OwnedFd),
 }
