@@ -31,4 +31,5 @@ mod other;
 mod pointers;
 mod refusal;
 mod stream;
+mod stream_ordered_pool;
 mod virtual_memory;

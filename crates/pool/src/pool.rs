@@ -76,7 +76,7 @@ pub struct Leaving<K> {
 pub struct Pool<K, T> {
     segments: Segments<K, T>,
     idle: Idle,
-    addresses: RangeHeap,
+    addresses: Box<RangeHeap>,
     limit: u64,
     leaving: u64,
     usage: Usage,
@@ -95,7 +95,7 @@ impl<K: Copy + Eq, T: Copy> Pool<K, T> {
         Self {
             segments: Segments::new(room),
             idle: Idle::new(),
-            addresses: RangeHeap::new(room),
+            addresses: Box::new(RangeHeap::new(room)),
             limit,
             leaving: 0,
             usage: Usage::default(),
@@ -436,6 +436,25 @@ impl<K: Copy + Eq, T: Copy> Pool<K, T> {
                 ticket: segment.ticket,
             });
         }
+    }
+
+    /// Nothing is live, idle or leaving.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.usage.reserved == 0 && self.leaving == 0
+    }
+
+    /// Takes everything away at once, whoever uses it: only the limit and the rules stay. What was
+    /// paid for is for the caller to settle.
+    pub fn clear(&mut self, backing: &mut impl Backing<Tag = T>) {
+        for tag in self.segments.clear() {
+            backing.unmake(tag);
+        }
+        self.idle = Idle::new();
+        *self.addresses = RangeHeap::new(self.addresses.len());
+        self.leaving = 0;
+        self.usage.used = 0;
+        self.usage.reserved = 0;
     }
 
     /// The leaving units that begin with `start` are gone: nobody touches them any more, and they are

@@ -69,6 +69,16 @@ impl<K: Copy, T: Copy> Segments<K, T> {
         segment
     }
 
+    /// Removes all; returns what the backing calls them.
+    pub(crate) fn clear(&mut self) -> Vec<T> {
+        let starts = self.at.iter_mut().map(std::mem::take);
+        let ids = starts.filter_map(|entry| entry.checked_sub(1));
+        let tags = ids.filter_map(|id| self.list[id as usize].tag).collect();
+        self.list.clear();
+        self.spare.clear();
+        tags
+    }
+
     /// Number of the segment that begins with this unit.
     #[inline]
     pub(crate) fn find(&self, start: u64) -> Option<u32> {

@@ -70,11 +70,12 @@ impl Runtime {
         Ok(primary.0)
     }
 
-    fn release_memory_if_unused(&self, index: usize, state: &mut State) {
+    fn release_memory_if_unused(&'static self, index: usize, state: &mut State) {
         if state.references == 0 && state.explicit == 0 && state.release_pending {
             state.release_pending = false;
             let device = &self.devices[index];
             device.forget_peers();
+            crate::memory::stream_ordered_pool::end_of_device(self, index);
             if let Some(store) = device.store() {
                 let held = store.counters().families;
                 let media = [Family::Dvpp, Family::HiMpi].map(|family| held[family as usize].bytes);

@@ -127,6 +127,17 @@ impl<T: Default + Sync> Registry<T> {
         self.free.lock().places.push((handle & 0xf_ffff) as u32);
     }
 
+    /// The object in a place, alive or not.
+    pub(crate) fn at(&'static self, place: u32) -> Option<&'static T> {
+        self.slot(place).map(|slot| &slot.object)
+    }
+
+    /// The objects of all places that were ever used, alive or not.
+    pub(crate) fn all(&'static self) -> impl Iterator<Item = &'static T> {
+        let made = self.free.lock().made;
+        (0..made).filter_map(|place| self.at(place))
+    }
+
     /// A number for the object of a handle that no other living one has.
     pub(crate) fn place_of(&self, handle: u64) -> u32 {
         (handle & 0xf_ffff) as u32

@@ -269,6 +269,15 @@ functions! {
     fn aclrtLaunchCallback(function: aclrtCallback, data: *mut c_void, block: aclrtCallbackBlockType, stream: aclrtStream) -> aclError;
     fn aclrtProcessReport(milliseconds: i32) -> aclError;
 
+    // Stream-ordered pools.
+    fn aclrtMemPoolCreate(pool: *mut aclrtMemPool, props: *const aclrtMemPoolProps) -> aclError;
+    fn aclrtMemPoolDestroy(pool: aclrtMemPool) -> aclError;
+    fn aclrtMemPoolSetAttr(pool: aclrtMemPool, attr: aclrtMemPoolAttr, value: *mut c_void) -> aclError;
+    fn aclrtMemPoolGetAttr(pool: aclrtMemPool, attr: aclrtMemPoolAttr, value: *mut c_void) -> aclError;
+    fn aclrtMemPoolTrimTo(pool: aclrtMemPool, keep: usize) -> aclError;
+    fn aclrtMemPoolMallocAsync(ptr: *mut *mut c_void, size: usize, pool: aclrtMemPool, stream: aclrtStream) -> aclError;
+    fn aclrtMemPoolFreeAsync(ptr: *mut c_void, stream: aclrtStream) -> aclError;
+
     // Media memory.
     fn acldvppMalloc(ptr: *mut *mut c_void, size: usize) -> aclError;
     fn acldvppFree(ptr: *mut c_void) -> aclError;

@@ -29,6 +29,8 @@ mod memory_policy;
 mod memory_set;
 mod memory_split;
 mod notify;
+mod pool;
+mod pool_order;
 mod process;
 mod product;
 mod random_numbers;
@@ -76,6 +78,8 @@ pub(crate) fn all() -> Vec<Case> {
         memory_set::cases(),
         memory_split::cases(),
         notify::cases(),
+        pool::cases(),
+        pool_order::cases(),
         process::cases(),
         product::cases(),
         random_numbers::cases(),

@@ -63,6 +63,8 @@ pub enum Fault {
     },
     /// Runtime: a pointer is NULL.
     RtNull { param: &'static str },
+    /// Runtime: as `RtNull`, with a code of its own.
+    RtNullCode { code: i32, param: &'static str },
     /// Runtime: a value is rejected for a reason.
     RtCause {
         param: &'static str,
@@ -148,6 +150,7 @@ impl Fault {
             | Fault::ValueCode { code, .. }
             | Fault::Refused { code, .. }
             | Fault::RtValue { code, .. }
+            | Fault::RtNullCode { code, .. }
             | Fault::RtParam { code, .. }
             | Fault::State { code, .. }
             | Fault::Ownership { code, .. }
@@ -182,7 +185,7 @@ impl Fault {
             Fault::Setting(_) => "EH0001",
             Fault::RepeatInit | Fault::RepeatFinalize => "EH0006",
             Fault::RtValue { .. } => "EE1003",
-            Fault::RtNull { .. } => "EE1004",
+            Fault::RtNull { .. } | Fault::RtNullCode { .. } => "EE1004",
             Fault::RtCause { .. } | Fault::Address { .. } => "EE1011",
             Fault::RtTogether { .. } => "EE1022",
             Fault::RtParam { .. } => "EE1017",
@@ -219,7 +222,9 @@ impl Fault {
     pub(crate) fn explain(&self, text: &mut String) {
         // Writing to a String cannot fail.
         let _ = match self {
-            Fault::Null { param } | Fault::RtNull { param } => {
+            Fault::Null { param }
+            | Fault::RtNull { param }
+            | Fault::RtNullCode { param, .. } => {
                 write!(text, "argument {param} is NULL; pass a valid pointer")
             }
             Fault::Value {

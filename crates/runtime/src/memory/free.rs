@@ -2,7 +2,7 @@
 
 use cannery_observe::{Event, Family, emit};
 
-use super::{locate, store};
+use super::{locate, store, stream_ordered_pool};
 use crate::error::{Error, Result};
 use crate::process::{Runtime, current_of, here};
 use crate::settings::profile::products_of;
@@ -61,17 +61,28 @@ fn release(runtime: &'static Runtime, address: u64) -> Result<()> {
     });
     match released {
         Some(()) => Ok(()),
-        None => Err(refused(runtime, address)),
+        None => other(runtime, address),
     }
 }
 
+/// What is not a block of the store: perhaps of a pool.
 #[cold]
+fn other(runtime: &'static Runtime, address: u64) -> Result<()> {
+    stream_ordered_pool::free_now(runtime, address)
+        .unwrap_or_else(|| Err(refused(runtime, address)))
+}
+
 fn refused(runtime: &Runtime, address: u64) -> Error {
-    let plain = |family: Family| PLAIN >> family as u16 & 1 == 1;
-    match locate::exact(runtime, "devPtr", address, plain) {
-        Ok(_) => freed_meanwhile("devPtr", address),
+    match check(runtime, "devPtr", address) {
+        Ok(()) => freed_meanwhile("devPtr", address),
         Err(error) => error,
     }
+}
+
+/// Whether [`free`] would release a block that begins at `address`.
+pub(crate) fn check(runtime: &Runtime, param: &'static str, address: u64) -> Result<()> {
+    let plain = |family: Family| PLAIN >> family as u16 & 1 == 1;
+    locate::exact(runtime, param, address, plain).map(|_| ())
 }
 
 /// Two threads released one block at once; this one came second.

@@ -320,6 +320,7 @@ pub(super) fn count_done(stream: &Stream, tasks: u64) {
     if stream.sleepers.load(Ordering::SeqCst) > 0 {
         stream.bell.fetch_add(1, Ordering::SeqCst);
         futex::wake_all(&stream.bell);
+        super::order::call_watchers(stream);
     }
 }
 
@@ -539,6 +540,7 @@ pub(crate) fn drop_tasks(stream: &'static Stream) {
         stream.drops.fetch_add(1, Ordering::Relaxed);
         std::mem::take(&mut *queue)
     };
+    super::order::forget(stream);
     let count = dropped.len() as u64;
     dropped.into_iter().for_each(Task::drop_unrun);
     if count > 0 {
@@ -567,6 +569,7 @@ pub(crate) fn forget() {
     super::event::EVENTS.end_all();
     super::notify::NOTIFIES.end_all();
     super::count_notify::COUNTERS.end_all();
+    crate::memory::stream_ordered_pool::POOLS.end_all();
     if let Some(mut state) = crate::patient::lock(&ENGINE.state) {
         state.ready.clear();
         state.pollers.clear();

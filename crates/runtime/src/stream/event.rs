@@ -9,6 +9,7 @@ use cannery_abi as abi;
 
 use super::engine;
 use super::manage::stream_of_call;
+use super::order;
 use super::record::Record;
 use super::shared::{Kind, Shared};
 use super::task::Task;
@@ -340,6 +341,9 @@ pub fn stream_wait(stream: u64, handle: u64, timeout_s: u32, flag: Option<u32>) 
         inner.waits.retain(|wait| wait.strong_count() > 0);
         inner.waits.push(Arc::downgrade(&token));
     }
+    // One that may be given up promises no order.
+    let lasting = order::is_watched() && until.is_none();
+    let known = lasting.then(|| record.clone());
     engine::submit(
         stream,
         Task::Wait {
@@ -348,6 +352,9 @@ pub fn stream_wait(stream: u64, handle: u64, timeout_s: u32, flag: Option<u32>) 
             token,
         },
     );
+    if let Some(record) = known {
+        order::learn(stream, &record);
+    }
     Ok(())
 }
 

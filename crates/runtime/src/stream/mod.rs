@@ -27,6 +27,7 @@ pub mod host_function;
 pub mod last_task;
 pub mod manage;
 pub mod notify;
+pub(crate) mod order;
 pub(crate) mod random;
 pub(crate) mod record;
 pub mod report;
@@ -73,6 +74,8 @@ pub(crate) struct Stream {
     /// Threads that sleep until `done` changes, and the word they sleep on.
     sleepers: AtomicU32,
     bell: AtomicU32,
+    /// What it comes after, and who waits for it.
+    known: order::Known,
     /// First error of a task, until a synchronisation reports it.
     error: AtomicI32,
     /// Where it belongs.

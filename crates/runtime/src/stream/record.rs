@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::Stream;
 use super::engine::bring_on;
 use super::event::now;
+use super::order;
 use super::shared::Shared;
 use crate::os::futex;
 
@@ -29,6 +30,8 @@ pub(crate) struct Record {
     shared: Option<(Arc<Shared>, u64)>,
     /// The stream it was queued on: a host thread that waits lends it a hand.
     pub(super) stream: &'static Stream,
+    /// What whoever waits for it comes after; empty while nobody asks.
+    pub(super) after: Vec<order::Position>,
 }
 
 impl Record {
@@ -45,6 +48,7 @@ impl Record {
             sleepers: AtomicU32::new(0),
             bell: AtomicU32::new(0),
             stream,
+            after: order::captured(stream),
         })
     }
 

@@ -14,7 +14,7 @@ use super::notify::{self, Flag, Wait};
 use super::record::Record;
 use super::report::Report;
 use super::shared::Shared;
-use super::{Stream, engine, value};
+use super::{Stream, engine, order, value};
 use crate::os;
 
 /// A function of the program.
@@ -84,6 +84,11 @@ pub(crate) enum Task {
         count: Arc<Count>,
         condition: Condition,
         until: Option<Instant>,
+    },
+    /// For what another stream has queued before a position.
+    WaitPosition {
+        other: &'static Stream,
+        position: u64,
     },
     ValueWrite {
         at: u64,
@@ -180,6 +185,7 @@ impl Task {
             Task::Record(_) => "record",
             Task::Wait { .. } => "wait",
             Task::WaitShared { .. } => "wait",
+            Task::WaitPosition { .. } => "wait",
             Task::ResetEvent { .. } => "reset event",
             Task::NotifyRecord(_) => "notify",
             Task::NotifyWait { .. } => "wait for notify",
@@ -314,6 +320,11 @@ impl Task {
                         until,
                     },
                 );
+            }
+            Task::WaitPosition { other, position } => {
+                if !order::is_reached_or_wait((other, position), stream) {
+                    return Outcome::Blocked(Task::WaitPosition { other, position });
+                }
             }
             Task::ValueWrite { at, value } => {
                 // SAFETY: eight bytes of device memory at a multiple of 8, checked at submission.

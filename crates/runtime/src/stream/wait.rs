@@ -7,8 +7,9 @@ use cannery_abi as abi;
 use super::engine;
 use super::failure;
 use super::manage::{find, or_default};
-use super::{STREAMS, Stream};
+use super::{STREAMS, Stream, order};
 use crate::error::{Error, Result};
+use crate::memory::stream_ordered_pool;
 use crate::process::{Runtime, here};
 
 /// Streams whose tasks run elsewhere or never: waiting and querying answer at once.
@@ -69,6 +70,11 @@ pub fn synchronize(handle: u64, timeout: Option<i32>) -> Result<()> {
 
 fn finish(stream: &'static Stream, until: Option<Instant>) -> Result<()> {
     if engine::wait_for(stream, stream.submitted(), until) {
+        if order::is_watched()
+            && let Some(device) = stream.device()
+        {
+            stream_ordered_pool::after_synchronization(device);
+        }
         return report(stream);
     }
     Err(Error::sequence(
@@ -122,6 +128,9 @@ pub(crate) fn finish_device(device: usize, until: Option<Instant>) -> Result<()>
         } else if stream.device() == Some(device) && result.is_ok() {
             result = report(stream);
         }
+    }
+    if order::is_watched() {
+        stream_ordered_pool::after_synchronization(device);
     }
     result
 }
