@@ -31,6 +31,7 @@ mod memory_split;
 mod notify;
 mod pool;
 mod pool_order;
+mod pool_own;
 mod process;
 mod product;
 mod random_numbers;
@@ -80,6 +81,7 @@ pub(crate) fn all() -> Vec<Case> {
         notify::cases(),
         pool::cases(),
         pool_order::cases(),
+        pool_own::cases(),
         process::cases(),
         product::cases(),
         random_numbers::cases(),

@@ -222,9 +222,7 @@ impl Fault {
     pub(crate) fn explain(&self, text: &mut String) {
         // Writing to a String cannot fail.
         let _ = match self {
-            Fault::Null { param }
-            | Fault::RtNull { param }
-            | Fault::RtNullCode { param, .. } => {
+            Fault::Null { param } | Fault::RtNull { param } | Fault::RtNullCode { param, .. } => {
                 write!(text, "argument {param} is NULL; pass a valid pointer")
             }
             Fault::Value {

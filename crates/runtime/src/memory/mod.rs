@@ -43,8 +43,5 @@ mod region;
 pub mod registered;
 pub mod set;
 pub(crate) mod store;
-<<<<<<< HEAD
-pub mod virtual_memory;
-=======
 pub mod stream_ordered_pool;
->>>>>>> a55684c (Stream-ordered pools: the seven functions, by streams, areas and the memory of the device)
+pub mod virtual_memory;
