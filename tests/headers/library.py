@@ -7,7 +7,7 @@ from pathlib import Path
 from spec_programs import include_path, load
 
 MEDIA = {"acl/ops/acl_dvpp.h": "libacl_dvpp.so", "acl/dvpp/hi_dvpp.h": "libacl_dvpp_mpi.so"}
-OWN = {"cannery_info", "cannery_stats"}
+OWN = {"cannery_cards", "cannery_info", "cannery_stats"}
 
 
 def home_of(row):

@@ -39,6 +39,18 @@ unsafe extern "C" fn cannery_info(buf: *mut c_char, size: usize, needed: *mut us
     })
 }
 
+/// The cards of this user and the processes on them as JSON; at most `size` bytes with the end are
+/// written.
+///
+/// # Safety
+/// `buf` has room for `size` bytes; `needed` is NULL or valid.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn cannery_cards(buf: *mut c_char, size: usize, needed: *mut usize) -> aclError {
+    answer("cannery_cards", ALL_PRODUCTS, || {
+        give_text(&info::cards()?, buf, size, needed)
+    })
+}
+
 /// Counters of this process as JSON; at most `size` bytes with the end are written.
 ///
 /// # Safety

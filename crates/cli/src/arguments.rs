@@ -12,6 +12,7 @@ Examples:
   cannery run --profile 310P --devices 2 -- python3 train.py
   cannery run --schedule random --seeds 100 -- ./my_program
   cannery info --profile Ascend910B4
+  cannery smi                          # who uses the cards, and how much
   eval \"$(cannery env --hbm 8G)\"        # the same for a whole shell
   cannery install ~/ascend             # a copy of the toolkit elsewhere
 
@@ -50,6 +51,15 @@ Examples:
   cannery info --profile A3        what it would get on that product
   cannery info --json | jq .capacity_bytes";
 
+const SMI_EXAMPLES: &str = "\
+Examples:
+  cannery smi                      all cards in use, and the one of these settings
+  cannery smi --watch 2            again every two seconds, until Ctrl-C
+  cannery smi --json | jq '.machines[0].devices[0].free_bytes'
+
+Sizes are MiB, rounded up; with --json they are exact bytes. Processes of one
+user with the same product and memory size share the cards (CANNERY_RUNTIME_DIR).";
+
 const INSTALL_EXAMPLES: &str = "\
 Examples:
   cannery install ~/ascend && . ~/ascend/set_env.sh
@@ -75,12 +85,17 @@ pub(crate) enum Command {
     Env(EnvOptions),
     /// Show the emulated device, its limits, and where each setting comes from
     Info(InfoOptions),
+    /// Show the cards, their memory in use, and the processes on them
+    Smi(SmiOptions),
     /// Copy this toolkit (headers, libraries, Python module, tool) to DIR
     Install(InstallOptions),
     /// Print the library's report (the tool calls itself for it, so that the
     /// library is never loaded into a process that goes on to do something else)
     #[command(name = "__report", hide = true)]
     Report,
+    /// Print what the library knows about the cards (as `__report`)
+    #[command(name = "__cards", hide = true)]
+    Cards,
 }
 
 /// Options of `cannery run`.
@@ -122,6 +137,23 @@ pub(crate) struct InfoOptions {
     /// Print JSON: sizes in bytes, unknown facts as null
     #[arg(long)]
     pub(crate) json: bool,
+
+    #[command(flatten)]
+    pub(crate) settings: SettingOptions,
+}
+
+/// Options of `cannery smi`.
+#[derive(Debug, Args)]
+#[command(after_help = SMI_EXAMPLES)]
+pub(crate) struct SmiOptions {
+    /// Print JSON: sizes in bytes, unknown facts as null; with --watch one line each time
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    /// Show it again and again, with a pause of so many seconds (1 unless given)
+    #[arg(long, value_name = "SECONDS", num_args = 0..=1, default_missing_value = "1",
+          value_parser = seconds)]
+    pub(crate) watch: Option<Duration>,
 
     #[command(flatten)]
     pub(crate) settings: SettingOptions,
@@ -207,6 +239,10 @@ pub(crate) struct SettingOptions {
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true)]
     huge1g: Option<String>,
 
+    /// Memory that the program may use on each device (CANNERY_QUOTA)
+    #[arg(long, value_name = "SIZE", allow_hyphen_values = true)]
+    quota: Option<String>,
+
     /// Lock host memory: when the limit allows, always, or never
     /// (CANNERY_PIN)
     #[arg(long, value_name = "auto|strict|off")]
@@ -262,6 +298,7 @@ impl SettingOptions {
             ("--hbm", "CANNERY_HBM_BYTES", &self.hbm),
             ("--huge", "CANNERY_HUGE_BYTES", &self.huge),
             ("--huge1g", "CANNERY_HUGE1G_BYTES", &self.huge1g),
+            ("--quota", "CANNERY_QUOTA", &self.quota),
             ("--pin", "CANNERY_PIN", &self.pin),
             ("--schedule", "CANNERY_SCHEDULE", &self.schedule),
             ("--api-version", "CANNERY_API_VERSION", &self.api_version),

@@ -13,7 +13,7 @@ use libloading::Library;
 use crate::error::Error;
 use crate::prefix::Prefix;
 
-/// `int32_t cannery_info(char *buffer, size_t size, size_t *needed)`.
+/// `int32_t cannery_info(char *buffer, size_t size, size_t *needed)`; `cannery_cards` is alike.
 type InfoFunction = unsafe extern "C" fn(*mut c_char, usize, *mut usize) -> i32;
 /// `const char *aclGetRecentErrMsg(void)`.
 type RecentTextFunction = unsafe extern "C" fn() -> *const c_char;
@@ -28,7 +28,20 @@ const FIRST_SIZE: usize = 64 * 1024;
 ///
 /// The library cannot be loaded, or refuses: then its own text.
 pub(crate) fn print_report() -> Result<(), Error> {
-    let answer = load_and_ask();
+    print("cannery_info")
+}
+
+/// As [`print_report`]: the cards and the processes on them.
+///
+/// # Errors
+///
+/// As [`print_report`].
+pub(crate) fn print_cards() -> Result<(), Error> {
+    print("cannery_cards")
+}
+
+fn print(function: &str) -> Result<(), Error> {
+    let answer = load_and_ask(function);
     let mut out = io::stdout().lock();
     match &answer {
         Ok(report) => out.write_all(report)?,
@@ -38,21 +51,21 @@ pub(crate) fn print_report() -> Result<(), Error> {
     answer.map(drop)
 }
 
-fn load_and_ask() -> Result<Vec<u8>, Error> {
+fn load_and_ask(function: &str) -> Result<Vec<u8>, Error> {
     let prefix = Prefix::of_this_tool()?;
     let path = prefix.library();
     // SAFETY: loading runs the library's initialisers. It is this toolkit's own
     // library, and this process has one thread and no other work.
     let library = unsafe { Library::new(&path) }
         .map_err(|cause| Error::refusal(format!("cannot load {}: {cause}", path.display())))?;
-    report(&library)
+    report(&library, function)
 }
 
-fn report(library: &Library) -> Result<Vec<u8>, Error> {
-    // SAFETY: the name has exactly this signature in the library's header.
-    let info = unsafe { library.get::<InfoFunction>(b"cannery_info\0") }.map_err(|cause| {
+fn report(library: &Library, function: &str) -> Result<Vec<u8>, Error> {
+    // SAFETY: both names have exactly this signature in the library's header.
+    let info = unsafe { library.get::<InfoFunction>(function) }.map_err(|cause| {
         Error::refusal(format!(
-            "the library has no cannery_info, so it is not this toolkit's: {cause}"
+            "the library has no {function}, so it is not this toolkit's: {cause}"
         ))
     })?;
     let (mut code, mut report, needed) = call(*info, FIRST_SIZE);
@@ -102,7 +115,8 @@ fn recent_text(library: &Library) -> Option<String> {
 /// which serve programs: `[EH0001] cannery_info: THE TEXT [NAME 100000]`.
 fn undecorated(text: &str) -> &str {
     let text = text.trim();
-    let text = match text.split_once("] cannery_info: ") {
+    let name = "] cannery_info: ";
+    let text = match text.split_once(name).or(text.split_once("] cannery_cards: ")) {
         Some((code, rest)) if code.starts_with('[') => rest,
         _ => text,
     };

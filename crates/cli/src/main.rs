@@ -42,6 +42,7 @@ mod run;
 mod seeds;
 mod shell;
 mod size;
+mod smi;
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -64,8 +65,10 @@ fn main() -> ExitCode {
         Command::Run(options) => run::run(&options).map(|never| match never {}),
         Command::Env(options) => shell::print_exports(&options),
         Command::Info(options) => info::show(&options),
+        Command::Smi(options) => smi::show(&options),
         Command::Install(options) => install::install(&options),
         Command::Report => library::print_report(),
+        Command::Cards => library::print_cards(),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

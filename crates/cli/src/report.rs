@@ -36,7 +36,7 @@ impl Inquiry {
     pub(crate) fn new(settings: &SettingOptions) -> Result<Self, Error> {
         let prefix = Prefix::of_this_tool()?;
         let variables = environment::variables(&prefix, settings);
-        let mut report = ask(&variables)?;
+        let mut report = ask(&variables, "__report")?;
         report.name_options(settings);
         Ok(Self {
             prefix,
@@ -46,12 +46,22 @@ impl Inquiry {
     }
 }
 
+/// Has the library describe the cards and the processes on them.
+///
+/// # Errors
+///
+/// No prefix, or the library refuses a setting (with the library's text).
+pub(crate) fn cards(settings: &SettingOptions) -> Result<Value, Error> {
+    let prefix = Prefix::of_this_tool()?;
+    Ok(ask(&environment::variables(&prefix, settings), "__cards")?.value)
+}
+
 /// Runs this tool once more, as the process that loads the library.
-fn ask(variables: &[(String, OsString)]) -> Result<Report, Error> {
+fn ask(variables: &[(String, OsString)], question: &str) -> Result<Report, Error> {
     let tool =
         env::current_exe().map_err(|cause| Error::io("cannot find my own executable", &cause))?;
     let output = Command::new(&tool)
-        .arg("__report")
+        .arg(question)
         .envs(variables.iter().map(|(name, value)| (name, value)))
         .stdin(Stdio::null())
         .output()

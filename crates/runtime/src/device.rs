@@ -6,8 +6,9 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use crate::context::Context;
 use crate::error::{Error, Fault, Result};
+use crate::memory::card;
 use crate::memory::store::Store;
-use crate::settings::{Mode, Settings};
+use crate::settings::Settings;
 use crate::window::Window;
 
 /// One emulated device. Lives as long as the process.
@@ -85,7 +86,8 @@ impl Device {
     #[inline(never)]
     fn open_first(&self, window: &Window, settings: &Settings) -> Result<&Store> {
         let plan = window.device_plan(self.index);
-        let store = Store::for_device(self.index as u32, &plan, settings.mode == Mode::Rc);
+        let store = card::claims(settings, &plan.memory, self.physical)
+            .and_then(|card| Store::for_device(&plan, card));
         let store = store.map_err(|error| {
             Error::from(Fault::NoWindow {
                 cause: no_memory_text(&error, plan.bytes),

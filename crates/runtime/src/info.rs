@@ -1,4 +1,5 @@
-//! What was chosen and what was done, as JSON: the answers of `cannery_info` and `cannery_stats`.
+//! What was chosen and what was done, as JSON: the answers of `cannery_info`,
+//! `cannery_cards` and `cannery_stats`.
 
 use cannery_observe::{Counters, Family};
 use serde_json::{Map, Value, json};
@@ -47,6 +48,7 @@ pub fn machine() -> Result<String> {
         "huge_bytes": bytes(memory.huge),
         "normal_bytes": bytes(memory.normal),
         "huge1g_bytes": bytes(memory.giant),
+        "quota_bytes": settings.quota,
         "padding_bytes": settings.profile.malloc_padding,
         "pin": pin.name(),
         "lock_limit_bytes": lock_limit,
@@ -70,6 +72,14 @@ pub fn machine() -> Result<String> {
         "settings": used,
     });
     Ok(value.to_string())
+}
+
+/// The cards of this user and the processes on them.
+///
+/// # Errors
+/// Bad settings.
+pub fn cards() -> Result<String> {
+    crate::memory::card::overview::overview()
 }
 
 /// Counters of this process.

@@ -15,7 +15,7 @@ pub use pending::{
     code_name, last_error, note_setup_failure, recent_message, record, record_silently,
     set_process_mode, take_last_error,
 };
-pub use shortage::{OwnerShare, Shortage};
+pub use shortage::{OtherShare, OwnerShare, Shortage};
 
 /// Bytes for people and for searching: "3 MiB (3145728 bytes)".
 #[must_use]

@@ -15,6 +15,19 @@ pub struct OwnerShare {
     pub bytes: u64,
 }
 
+/// Another process that holds memory of the device.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OtherShare {
+    /// Its process id.
+    pub pid: i32,
+    /// Name of its program.
+    pub name: String,
+    /// How many bytes.
+    pub bytes: u64,
+    /// It is stopped, and the bytes may include some that it does not use.
+    pub stopped: bool,
+}
+
 /// Why a device had no memory. All numbers in bytes, read in one moment.
 #[derive(Debug, Clone)]
 pub struct Shortage {
@@ -36,6 +49,10 @@ pub struct Shortage {
     pub other_free: u64,
     /// Owners in this process, largest first.
     pub owners: Vec<OwnerShare>,
+    /// Other processes on the device, largest first.
+    pub others: Vec<OtherShare>,
+    /// Bytes that this process may charge (`CANNERY_QUOTA`), and what is left of them.
+    pub quota: Option<(u64, u64)>,
     /// What to do.
     pub next: String,
 }
@@ -74,6 +91,30 @@ impl fmt::Display for Shortage {
                     owner.blocks
                 )?;
             }
+        }
+        if let Some((quota, left)) = self.quota {
+            write!(
+                f,
+                "; quota of this process (CANNERY_QUOTA) {}, {} of it left",
+                Bytes(quota),
+                Bytes(left)
+            )?;
+        }
+        const SHOWN: usize = 8;
+        for (i, other) in self.others.iter().take(SHOWN).enumerate() {
+            let (pid, name, bytes) = (other.pid, &other.name, Bytes(other.bytes));
+            let start = if i == 0 {
+                "; held by other processes: "
+            } else {
+                ", "
+            };
+            let stopped = if other.stopped { ", stopped" } else { "" };
+            write!(f, "{start}pid {pid} ({name}{stopped}) {bytes}")?;
+        }
+        if self.others.len() > SHOWN {
+            let rest = &self.others[SHOWN..];
+            let bytes = rest.iter().map(|other| other.bytes).sum();
+            write!(f, ", {} more {}", rest.len(), Bytes(bytes))?;
         }
         write!(f, ". Next: {}", self.next)
     }

@@ -4,10 +4,11 @@
 use cannery_abi as abi;
 use cannery_observe::{Event, Family, PageKind, emit};
 
+use super::card::Neighbour;
 use super::config::{self, APP_MODULE, Attribute, Wishes};
 use super::policy::{self, Pages};
 use super::store::{LARGEST_SMALL, Refusal, Request, Store, charge_of};
-use crate::error::{Error, Fault, OwnerShare, Result, Shortage};
+use crate::error::{Error, Fault, OtherShare, OwnerShare, Result, Shortage, show_bytes};
 use crate::process::{Here, here_and_me};
 use crate::settings::Profile;
 use crate::thread::{self, Me};
@@ -335,7 +336,9 @@ pub(crate) fn shortage(
     refusal: &Refusal,
 ) -> Error {
     let largest = store.largest(request.pages);
-    let usage = store.usage();
+    // The others were asked before this was refused.
+    let usage = store.usage_now();
+    let others: Vec<OtherShare> = store.neighbours().into_iter().map(share).collect();
     let (free, total, other_free) = match request.pages {
         PageKind::Normal => (usage.normal_free, usage.normal_total, usage.huge_free),
         PageKind::Huge => (usage.huge_free, usage.huge_total, usage.normal_free),
@@ -346,7 +349,12 @@ pub(crate) fn shortage(
         ),
     };
     let rounded = charge_saturating(request.pages, request.size);
-    let next = if matches!(refusal, Refusal::Addresses) {
+    let next = if let Some((quota, _)) = usage.quota.filter(|(_, left)| *left < rounded) {
+        format!(
+            "release memory of this process (aclrtFree), or raise CANNERY_QUOTA ({})",
+            show_bytes(quota)
+        )
+    } else if matches!(refusal, Refusal::Addresses) {
         "the memory is there, but its addresses are in pieces; release neighbouring blocks, or allocate \
          large blocks first"
             .to_owned()
@@ -361,6 +369,12 @@ pub(crate) fn shortage(
         && usage.huge_free >= rounded.next_multiple_of(2 << 20)
     {
         "ACL_MEM_MALLOC_HUGE_ONLY (1) would succeed".to_owned()
+    } else if let Some(other) = others.first() {
+        format!(
+            "release memory (aclrtFree), end one of the other processes (pid {} holds most), or choose \
+             a larger card for all of them (CANNERY_HBM_BYTES)",
+            other.pid
+        )
     } else {
         "release memory (aclrtFree) and try again, or choose a larger card (CANNERY_HBM_BYTES)"
             .to_owned()
@@ -375,9 +389,20 @@ pub(crate) fn shortage(
         largest,
         other_free,
         owners: owners(store),
+        others,
+        quota: usage.quota,
         next,
     }))
     .into()
+}
+
+fn share(neighbour: Neighbour) -> OtherShare {
+    OtherShare {
+        pid: neighbour.pid,
+        name: neighbour.name,
+        bytes: neighbour.bytes,
+        stopped: neighbour.stopped,
+    }
 }
 
 fn charge_saturating(pages: PageKind, size: u64) -> u64 {

@@ -102,6 +102,11 @@ pub fn mem_info(attribute: i32, free: Option<&mut usize>, total: Option<&mut usi
             usage.giant_total + usage.huge_total / GIB * GIB,
         ),
     };
+    // A process with a quota sees a card of that size.
+    let (left, all) = match usage.quota {
+        Some((quota, quota_left)) => (left.min(quota_left), all.min(quota)),
+        None => (left, all),
+    };
     (*free, *total) = (left as usize, all as usize);
     Ok(())
 }

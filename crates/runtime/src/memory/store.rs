@@ -9,6 +9,7 @@ use cannery_heap::slab::{self, Found, LargeInfo, LargeStart, Owner, Start};
 use cannery_observe::{Counters, Family, PageKind};
 
 use super::arena::{Arena, HUGE, NORMAL, RunCache};
+use super::card::{Claims, Neighbour};
 use super::central::{Central, normal_charge, run_shape};
 pub(crate) use super::central::{Usage, charge_of};
 use super::pins::Pins;
@@ -88,6 +89,8 @@ pub(crate) struct Store {
     back_activity: AtomicU64,
     back_seen: AtomicU64,
     central: Mutex<Central>,
+    /// The device; `None` for host memory.
+    card: Option<Claims>,
     purge: Mutex<()>,
     pins: Option<Pins>,
     failed: AtomicU64,
@@ -99,9 +102,9 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Store {
-    /// The memory of device `index`. In EP mode its alias is made readable and writable, in RC mode
-    /// the addresses themselves are.
-    pub(crate) fn for_device(_index: u32, plan: &DevicePlan, _rc: bool) -> io::Result<Store> {
+    /// The memory of a device. In EP mode its alias is made readable and writable, in RC mode the
+    /// addresses themselves are.
+    pub(crate) fn for_device(plan: &DevicePlan, card: Claims) -> io::Result<Store> {
         let alias = plan.base.wrapping_add(plan.distance);
         map::protect(alias, plan.bytes, Access::ReadWrite)?;
         map::want_huge_pages(alias + plan.normal_bytes, plan.bytes - plan.normal_bytes);
@@ -111,8 +114,7 @@ impl Store {
             plan.bytes - plan.normal_bytes,
             plan.distance,
         )?;
-        let central = Central::for_device(&plan.memory);
-        Ok(Self::new(normal, huge, central, None))
+        Ok(Self::new(normal, huge, &plan.memory, Some(card), None))
     }
 
     /// Pinned host memory at `base`, bounded by what the system gives.
@@ -128,14 +130,14 @@ impl Store {
             normal: bytes,
             known: false,
         };
-        let central = Central::for_device(&plenty);
-        Ok(Self::new(normal, huge, central, Some(pins)))
+        Ok(Self::new(normal, huge, &plenty, None, Some(pins)))
     }
 
     fn new(
         normal: Region<NORMAL_SHIFT>,
         huge: Region<HUGE_SHIFT>,
-        central: Central,
+        plan: &MemoryPlan,
+        card: Option<Claims>,
         pins: Option<Pins>,
     ) -> Store {
         let back = fresh_heaps(&normal, &huge);
@@ -147,7 +149,8 @@ impl Store {
             back: Mutex::new(back),
             back_activity: AtomicU64::new(0),
             back_seen: AtomicU64::new(0),
-            central: Mutex::new(central),
+            central: Mutex::new(Central::new(plan, card)),
+            card,
             purge: Mutex::new(()),
             pins,
             failed: AtomicU64::new(0),
@@ -402,8 +405,8 @@ impl Store {
         {
             let mut central = lock(&self.central);
             let need = charge - arena.credit[pool];
-            if central.free[pool] >= need {
-                let take = central.free[pool].min(need + central.batch[pool]);
+            if central.reach(pool, need) {
+                let take = central.free[pool].min(need + central.batch(pool));
                 central.free[pool] -= take;
                 arena.credit[pool] = arena.credit[pool] + take - charge;
                 return Ok(arena);
@@ -411,16 +414,25 @@ impl Store {
         }
         drop(arena);
         // Short: other arenas may have credit. With all of them locked the answer is exact.
-        self.with_all_credit(pool, |central| {
-            central.free[pool] = central.free[pool].checked_sub(charge)?;
-            Some(())
-        })
-        .ok_or(Refusal::Memory)?;
+        self.with_all_credit(|central| central.take(pool, charge))
+            .ok_or(Refusal::Memory)?;
         Ok(self.arena(number))
     }
 
-    /// Collects the credit of every arena and calls `act` while all of them stay locked.
-    fn with_all_credit<R>(&self, pool: usize, act: impl FnOnce(&mut Central) -> R) -> R {
+    /// Collects the credit of every arena and calls `act` while all of them stay locked. As long as
+    /// that is not enough, the other processes on the card are asked for what they do not use.
+    fn with_all_credit<R>(&self, mut act: impl FnMut(&mut Central) -> Option<R>) -> Option<R> {
+        const QUESTIONS: u32 = 3;
+        for _ in 0..QUESTIONS {
+            let done = self.collect(&mut act);
+            if done.is_some() || !self.card.is_some_and(Claims::ask) {
+                return done;
+            }
+        }
+        self.collect(act)
+    }
+
+    fn collect<R>(&self, mut act: impl FnMut(&mut Central) -> R) -> R {
         loop {
             let active = self.active.load(Ordering::Acquire);
             let mut arenas = self.all_arenas();
@@ -429,15 +441,23 @@ impl Store {
                 // An arena came to life meanwhile and may have drawn credit: look again.
                 continue;
             }
-            for arena in &mut arenas {
-                central.free[pool] += std::mem::take(&mut arena.credit[pool]);
+            for pool in [NORMAL, HUGE] {
+                for arena in &mut arenas {
+                    central.free[pool] += std::mem::take(&mut arena.credit[pool]);
+                }
             }
+            central.give_back();
             return act(&mut central);
         }
     }
 
+    /// Gives the card back what is not charged, so that others see exactly what is.
+    pub(crate) fn give_back_slack(&self) {
+        self.collect(|_| ());
+    }
+
     fn pay_giant(&self, charge: u64) -> Result<(), Refusal> {
-        self.with_all_credit(HUGE, |central| central.take_giant(charge))
+        self.with_all_credit(|central| central.take_giant(charge))
             .ok_or(Refusal::Memory)
     }
 
@@ -613,24 +633,30 @@ impl Store {
     #[cold]
     fn settle(&self, arena: &mut Arena, pool: usize) {
         let mut central = lock(&self.central);
-        let keep = central.batch[pool].min(arena.credit[pool]);
+        let keep = central.batch(pool).min(arena.credit[pool]);
         central.free[pool] += arena.credit[pool] - keep;
         arena.credit[pool] = keep;
     }
 
-    /// Free and total bytes, exact: taken with every arena locked.
+    /// Free and total bytes, exact: the other processes on the card are asked, and it is taken with
+    /// every arena locked.
     pub(crate) fn usage(&self) -> Usage {
+        if let Some(card) = self.card {
+            card.ask();
+        }
+        self.usage_now()
+    }
+
+    /// As [`usage`](Self::usage), without asking.
+    pub(crate) fn usage_now(&self) -> Usage {
         let arenas = self.all_arenas();
         let central = lock(&self.central);
-        let credit = |pool: usize| arenas.iter().map(|arena| arena.credit[pool]).sum::<u64>();
-        Usage {
-            normal_free: central.free[NORMAL] + credit(NORMAL),
-            normal_total: central.total[NORMAL],
-            huge_free: central.free[HUGE] + credit(HUGE),
-            huge_total: central.total[HUGE],
-            giant_free: central.giant_free,
-            giant_total: central.giant_total,
-        }
+        central.usage([NORMAL, HUGE].map(|pool| arenas.iter().map(|arena| arena.credit[pool]).sum()))
+    }
+
+    /// The other processes on the device, who holds most first; exact after a question.
+    pub(crate) fn neighbours(&self) -> Vec<Neighbour> {
+        self.card.map(Claims::neighbours).unwrap_or_default()
     }
 
     /// Sum of the counters, exact.
@@ -645,7 +671,7 @@ impl Store {
     /// Largest run that could be handed out from a pool now, in bytes.
     pub(crate) fn largest(&self, pages: PageKind) -> u64 {
         self.give_up_idle();
-        let usage = self.usage();
+        let usage = self.usage_now();
         let pool = if pages == PageKind::Normal {
             NORMAL
         } else {
@@ -680,13 +706,9 @@ impl Store {
     /// Charges memory that is no block of the store to somebody else: `bytes` in whole pages of the
     /// kind (64 bytes for normal ones). False, and nothing changes: the pool has not so much left.
     pub(crate) fn charge_pool(&self, pages: PageKind, bytes: u64) -> bool {
-        let pool = if pages == PageKind::Normal {
-            NORMAL
-        } else {
-            HUGE
-        };
-        let taken = lock(&self.central).charge_foreign(pages, bytes);
-        taken || self.with_all_credit(pool, |central| central.charge_foreign(pages, bytes))
+        let charge = |central: &mut Central| central.charge_foreign(pages, bytes).then_some(());
+        let taken = charge(&mut lock(&self.central));
+        taken.or_else(|| self.with_all_credit(charge)).is_some()
     }
 
     /// Undoes [`charge_pool`](Self::charge_pool), in part or whole.
@@ -731,6 +753,9 @@ impl Store {
         if self.back_seen.swap(activity, Ordering::Relaxed) == activity {
             for pool in [NORMAL, HUGE] {
                 self.purge(pool);
+            }
+            if !more && self.card.is_some_and(Claims::crowded) {
+                self.give_back_slack();
             }
             more
         } else {

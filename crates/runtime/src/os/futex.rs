@@ -1,6 +1,6 @@
 //! Sleeping until a word changes.
 
-use std::sync::atomic::AtomicU32;
+use std::sync::atomic::{AtomicU32, AtomicU64};
 use std::time::Duration;
 
 /// Sleeps while `word` holds `value`, at most for `limit`. May return early.
@@ -30,6 +30,39 @@ pub(crate) fn wake_all(word: &AtomicU32) {
             libc::SYS_futex,
             word.as_ptr(),
             libc::FUTEX_WAKE | libc::FUTEX_PRIVATE_FLAG,
+            i32::MAX,
+        )
+    };
+}
+
+/// As [`wait`], on the lower half of a word that other processes map too.
+pub(crate) fn wait_shared(word: &AtomicU64, value: u64, limit: Option<Duration>) {
+    let time = limit.map(|limit| libc::timespec {
+        tv_sec: libc::time_t::try_from(limit.as_secs()).unwrap_or(libc::time_t::MAX),
+        tv_nsec: limit.subsec_nanos().into(),
+    });
+    let time = time.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
+    // SAFETY: the word outlives the call, its lower half comes first (little endian), the time is
+    // NULL or valid for it.
+    unsafe {
+        libc::syscall(
+            libc::SYS_futex,
+            word.as_ptr().cast::<u32>(),
+            libc::FUTEX_WAIT,
+            value as u32,
+            time,
+        )
+    };
+}
+
+/// Wakes every process that sleeps on the lower half of `word`.
+pub(crate) fn wake_all_shared(word: &AtomicU64) {
+    // SAFETY: only the address is used.
+    unsafe {
+        libc::syscall(
+            libc::SYS_futex,
+            word.as_ptr().cast::<u32>(),
+            libc::FUTEX_WAKE,
             i32::MAX,
         )
     };

@@ -11,7 +11,9 @@ pub(crate) mod futex;
 pub(crate) mod host;
 pub(crate) mod lock;
 pub(crate) mod map;
+pub(crate) mod process;
 pub(crate) mod shared_page;
+pub(crate) mod shared_words;
 pub(crate) mod thread;
 
 use std::sync::atomic::{AtomicPtr, Ordering};

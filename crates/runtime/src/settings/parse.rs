@@ -76,6 +76,8 @@ pub struct Settings {
     pub huge: Option<u64>,
     /// Part of the huge pages that only 1 GiB pages may use.
     pub giant: u64,
+    /// Bytes that this process may charge on a device.
+    pub quota: Option<u64>,
     /// Base of the device window set by hand.
     pub window: Option<u64>,
     /// How host memory is pinned.
@@ -100,6 +102,7 @@ const HUGE: &str = "CANNERY_HUGE_BYTES";
 const GIANT: &str = "CANNERY_HUGE1G_BYTES";
 const WINDOW: &str = "CANNERY_WINDOW";
 const PIN: &str = "CANNERY_PIN";
+const QUOTA: &str = "CANNERY_QUOTA";
 const LIMITS: &str = "CANNERY_LIMITS";
 const API: &str = "CANNERY_API_VERSION";
 const LOG: &str = "CANNERY_LOG";
@@ -108,13 +111,12 @@ const SCHEDULE: &str = "CANNERY_SCHEDULE";
 const DIR: &str = "CANNERY_RUNTIME_DIR";
 
 /// Every name that does something.
-const KNOWN: [&str; 14] = [
-    DEVICES, PROFILE, MODE, HBM, HUGE, GIANT, WINDOW, PIN, LIMITS, API, LOG, DIR, SCHEDULE, TIMING,
+const KNOWN: [&str; 15] = [
+    DEVICES, PROFILE, MODE, HBM, HUGE, GIANT, QUOTA, WINDOW, PIN, LIMITS, API, LOG, DIR, SCHEDULE, TIMING,
 ];
 
 /// Names of parts that do not exist yet, with the one value that is true already.
-const LATER: [(&str, &str); 7] = [
-    ("CANNERY_QUOTA", ""),
+const LATER: [(&str, &str); 6] = [
     ("CANNERY_COHERENCE", "system"),
     ("CANNERY_CHECK", "off"),
     ("CANNERY_FAULTS", ""),
@@ -278,6 +280,10 @@ impl Reader {
             }
             Ok(bytes)
         })?;
+        let quota = self.get(QUOTA, (None, "none"), |text| match size(text)? {
+            0 => Err("must be above 0; unset it for no quota".to_owned()),
+            bytes => Ok(Some(bytes)),
+        })?;
         let window = self.get(WINDOW, (None, "chosen by the runtime"), |text| {
             let hex = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"));
             let base = match hex {
@@ -327,6 +333,7 @@ impl Reader {
             capacity,
             huge,
             giant,
+            quota,
             window,
             pin,
             limits,
