@@ -1,6 +1,6 @@
 /*
  * Fork after the start: calls in the child answer at once with 507033 and a
- * text, aclInit starts it afresh with memory of its own, and the parent is
+ * text, aclInit starts it afresh with memory of its own on the same card, and the parent is
  * unharmed. Fork before the start is nothing special.
  *
  * cases: C37
@@ -158,8 +158,9 @@ int main(void)
 
     in_child(without_init, 0);
     in_child(only_exit, 0);
-    in_child(child_afresh, all);
-    in_child(grandchild, all);
+    /* What the parent holds is taken from the child's card, too. */
+    in_child(child_afresh, rest);
+    in_child(grandchild, rest);
     SAME(0, system("true"));
     HOLDS(posix_spawnp(&spawned, "true", NULL, NULL, command, environ) == 0);
     SAME(0, wait_for(spawned, 10));

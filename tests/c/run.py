@@ -156,20 +156,23 @@ def play(job, path):
     environment.update(TOOLS[job.tool].settings)
     environment.update(job.settings)
     command = [*TOOLS[job.tool].before, str(path)]
-    try:
-        done = subprocess.run(
-            command,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            check=False,
-            timeout=LIMIT,
-            cwd=BUILT,
-        )
-    except subprocess.TimeoutExpired:
-        return f"stopped after {LIMIT} s"
+    # Programs that run beside each other share no card.
+    with tempfile.TemporaryDirectory(prefix="cannery-c-") as place:
+        environment.setdefault("CANNERY_RUNTIME_DIR", place)
+        try:
+            done = subprocess.run(
+                command,
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                text=True,
+                errors="replace",
+                check=False,
+                timeout=LIMIT,
+                cwd=BUILT,
+            )
+        except subprocess.TimeoutExpired:
+            return f"stopped after {LIMIT} s"
     if done.returncode == 0:
         return None
     return f"exit code {done.returncode}\n{done.stdout}{done.stderr}".strip()

@@ -86,14 +86,16 @@ impl Device {
     #[inline(never)]
     fn open_first(&self, window: &Window, settings: &Settings) -> Result<&Store> {
         let plan = window.device_plan(self.index);
-        let store = card::claims(settings, &plan.memory, self.physical)
-            .and_then(|card| Store::for_device(&plan, card));
-        let store = store.map_err(|error| {
+        let card = card::claims(settings, &plan.memory, self.physical);
+        let store = card.and_then(|card| Ok((card, Store::for_device(&plan, card)?)));
+        let (card, store) = store.map_err(|error| {
             Error::from(Fault::NoWindow {
                 cause: no_memory_text(&error, plan.bytes),
             })
         })?;
-        Ok(self.store.get_or_init(|| store))
+        let store = self.store.get_or_init(|| store);
+        card.listen();
+        Ok(store)
     }
 
     pub(crate) fn may_access(&self, peer: usize) -> bool {

@@ -53,6 +53,13 @@ fn main() -> ExitCode {
     // `cannery-bench | head` is no fault.
     // SAFETY: the default action of a signal, before there is another thread.
     unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };
+    // Numbers of a card that other programs use at the time would be theirs as well.
+    let place = std::env::temp_dir().join(format!("cannery-bench-{}", std::process::id()));
+    let own = std::env::var_os("CANNERY_RUNTIME_DIR").is_none();
+    if own {
+        // SAFETY: there is no other thread yet.
+        unsafe { std::env::set_var("CANNERY_RUNTIME_DIR", &place) };
+    }
     let outcome = match options::parse(std::env::args().skip(1)) {
         Ok(Task::Measure(options)) => bench::run(&options),
         Ok(Task::Repeat { name, count }) => rows::instructions::repeat(&name, count),
@@ -62,6 +69,10 @@ fn main() -> ExitCode {
         }
         Err(text) => Err(text),
     };
+    if own {
+        // The library holds its file until the process ends; the system keeps it until then.
+        let _ = std::fs::remove_dir_all(&place);
+    }
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(text) => {

@@ -131,6 +131,12 @@ pub(crate) fn prefix() -> PathBuf {
     })
 }
 
+/// Runtime directory of a seed: what runs beside it shares no card.
+fn own_directory(seed: u64) -> PathBuf {
+    let name = format!("cannery-model-{}-{seed}", std::process::id());
+    std::env::temp_dir().join(name)
+}
+
 /// A seed under way.
 struct Running {
     seed: u64,
@@ -201,6 +207,7 @@ fn start(options: &Options, seed: u64) -> std::io::Result<Running> {
         .args(["--child", &seed.to_string(), "--way", way.name()])
         .args(["--steps", &options.steps.to_string()])
         .env(PREFIX, prefix())
+        .env("CANNERY_RUNTIME_DIR", own_directory(seed))
         .env("RUST_BACKTRACE", "0")
         .envs(Config::of_seed(seed).environment())
         .stdin(Stdio::null())
@@ -219,6 +226,13 @@ fn start(options: &Options, seed: u64) -> std::io::Result<Running> {
 
 /// What a child came to: steps and kinds of answers, or what it said when it failed.
 fn look(one: &mut Running) -> Option<Result<(u64, u64), String>> {
+    let result = look_at(one)?;
+    // It may never have been made.
+    let _ = std::fs::remove_dir_all(own_directory(one.seed));
+    Some(result)
+}
+
+fn look_at(one: &mut Running) -> Option<Result<(u64, u64), String>> {
     match one.child.try_wait() {
         Ok(None) if one.since.elapsed() < LIMIT => None,
         Ok(None) => {

@@ -5,6 +5,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::jobs::{self, Job};
@@ -62,7 +63,7 @@ fn work(shared: &Shared) {
         let Some(job) = next else { return };
         let result = match job.way {
             Way::Replay => replay::compare(&job),
-            Way::Shared => in_private_directory(&job),
+            Way::Shared => child(&job, &[]).map(|_| ()),
             _ => child(&job, &[]).map(|_| ()),
         };
         let mut counts = shared.counts.lock().expect("no worker panicked");
@@ -86,19 +87,20 @@ fn work(shared: &Shared) {
     }
 }
 
-/// Runs a process with a directory of its own for what it shares with others.
-fn in_private_directory(job: &Job) -> Result<(), String> {
-    let name = format!("cannery-streams-{}-{}", std::process::id(), job.schedule);
-    let directory = std::env::temp_dir().join(name.replace(':', "-"));
-    let path = directory.to_string_lossy().into_owned();
-    let result = child(job, &[("CANNERY_RUNTIME_DIR", &path)]).map(|_| ());
+/// Runs one process to its end; what it said on its error stream.
+pub(crate) fn child(job: &Job, settings: &[(&str, &str)]) -> Result<String, String> {
+    static CHILDREN: AtomicUsize = AtomicUsize::new(0);
+    // Of its own: what runs beside it shares no card, and no names.
+    let number = CHILDREN.fetch_add(1, Ordering::Relaxed);
+    let name = format!("cannery-streams-{}-{number}", std::process::id());
+    let directory = std::env::temp_dir().join(name);
+    let result = child_in(&directory, job, settings);
     // It may never have been made.
     let _ = std::fs::remove_dir_all(directory);
     result
 }
 
-/// Runs one process to its end; what it said on its error stream.
-pub(crate) fn child(job: &Job, settings: &[(&str, &str)]) -> Result<String, String> {
+fn child_in(directory: &Path, job: &Job, settings: &[(&str, &str)]) -> Result<String, String> {
     let program = std::env::current_exe().map_err(|error| error.to_string())?;
     let mut command = Command::new(program);
     // Settings of the caller's would make another machine.
@@ -109,6 +111,7 @@ pub(crate) fn child(job: &Job, settings: &[(&str, &str)]) -> Result<String, Stri
         .args(["--child", job.way.name(), "--seed", &job.seed.to_string()])
         .args(["--limit", &job.limit.as_secs().to_string()])
         .env(PREFIX, prefix())
+        .env("CANNERY_RUNTIME_DIR", directory)
         .env("CANNERY_SCHEDULE", &job.schedule)
         .env("RUST_BACKTRACE", "0")
         .envs(settings.iter().copied())

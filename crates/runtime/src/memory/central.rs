@@ -108,7 +108,7 @@ impl Central {
     /// Reserved giant memory first, then the pool of 2 MiB pages.
     pub(super) fn take_giant(&mut self, bytes: u64) -> Option<()> {
         let card = self.card?;
-        let reserved = card.left(card::GIANT).min(bytes);
+        let reserved = card.left()[card::GIANT].min(bytes);
         self.take(HUGE, bytes - reserved)?;
         if reserved > 0 && !card.claim(card::GIANT, reserved) {
             self.free[HUGE] += bytes - reserved;
@@ -173,18 +173,18 @@ impl Central {
     /// Free and total bytes, when the arenas have this credit in all.
     pub(super) fn usage(&self, credit: [u64; 2]) -> Usage {
         let slack = [NORMAL, HUGE].map(|pool| self.free[pool] + credit[pool]);
-        let left = |pool: usize| self.card.map_or(0, |card| card.left(pool));
+        let left = self.card.map(Claims::left).unwrap_or_default();
         let quota = self.card.and_then(|card| {
             let quota = card.quota()?;
             let charged = card.own_sum() - slack.iter().sum::<u64>();
             Some((quota, quota.saturating_sub(charged)))
         });
         Usage {
-            normal_free: slack[NORMAL] + left(NORMAL),
+            normal_free: slack[NORMAL] + left[NORMAL],
             normal_total: self.total[NORMAL],
-            huge_free: slack[HUGE] + left(HUGE),
+            huge_free: slack[HUGE] + left[HUGE],
             huge_total: self.total[HUGE],
-            giant_free: left(card::GIANT),
+            giant_free: left[card::GIANT],
             giant_total: self.giant_total,
             quota,
         }

@@ -58,3 +58,26 @@ pub(crate) fn sleeps(id: i32) -> bool {
         .and_then(|end| stat[end + 1..].trim_start().chars().next());
     state == Some('S')
 }
+
+/// Whether the program has ended all its threads, the first one included, so that only threads of
+/// the runtime keep the process alive.
+pub(crate) fn program_is_over() -> bool {
+    // The state of the process is that of its first thread.
+    let Ok(stat) = std::fs::read_to_string("/proc/self/stat") else {
+        return false;
+    };
+    let state = stat
+        .rfind(')')
+        .and_then(|end| stat[end + 1..].trim_start().chars().next());
+    if state != Some('Z') {
+        return false;
+    }
+    let Ok(tasks) = std::fs::read_dir("/proc/self/task") else {
+        return false;
+    };
+    let first = super::host::pid().to_string();
+    tasks.flatten().all(|task| {
+        let name = std::fs::read_to_string(task.path().join("comm")).unwrap_or_default();
+        *task.file_name() == *first || name.starts_with("cannery-")
+    })
+}

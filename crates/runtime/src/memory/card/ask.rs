@@ -19,6 +19,9 @@ const LIMIT_OF_THE_DEAF: Duration = Duration::from_millis(2);
 /// How often it is looked whether the other one is still there, and not stopped.
 const ROUND: Duration = Duration::from_millis(10);
 
+/// How often the listening thread looks whether the program is still there.
+const WATCH: Duration = Duration::from_secs(1);
+
 /// Who the listening thread works for.
 static MEMBER: AtomicPtr<Member> = AtomicPtr::new(std::ptr::null_mut());
 
@@ -96,7 +99,13 @@ fn answer_all() {
     while slot.owner().load(Ordering::SeqCst) == member.owner {
         let question = slot.bell().load(Ordering::SeqCst);
         if question == answered {
-            futex::wait_shared(slot.bell(), question, None);
+            futex::wait_shared(slot.bell(), question, Some(WATCH));
+            // A program whose main thread left with pthread_exit ends with its last thread, which
+            // must not be this one.
+            let idle = slot.bell().load(Ordering::SeqCst) == question;
+            if idle && crate::os::thread::program_is_over() {
+                return;
+            }
             continue;
         }
         if let Some(runtime) = crate::process::running() {

@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use super::POOLS;
 use super::machine::{Identity, Machine, Slot, tentative, tentative_bytes};
 use crate::log;
 use crate::os::{host, process, shared_page};
@@ -27,6 +28,7 @@ pub(super) struct Member {
     /// Held while a claim changes: one writer for the words of the slot. True: the process is
     /// ending, and the slot is not its own any more.
     left: Mutex<bool>,
+    listens: AtomicBool,
 }
 
 static JOINED: Mutex<Option<&'static Member>> = Mutex::new(None);
@@ -98,13 +100,13 @@ fn member(settings: &Settings, plan: &MemoryPlan) -> std::io::Result<&'static Me
         quota: settings.quota,
         pid,
         left: Mutex::new(false),
+        listens: AtomicBool::new(false),
     }));
     if let Some(joined) = &mut joined {
         **joined = Some(member);
     }
     drop(joined);
     if shared {
-        super::ask::listen(member);
         if !CLEANS_UP.swap(true, Ordering::AcqRel) {
             shared_page::at_exit(leave);
         }
@@ -142,6 +144,13 @@ impl Claims {
         slots
             .filter(move |(at, slot)| *at != mine && slot.owner().load(Ordering::SeqCst) != 0)
             .map(|(_, slot)| slot)
+    }
+
+    /// Answers the other processes from now on. The device can be found by then.
+    pub(crate) fn listen(self) {
+        if self.member.shared && !self.member.listens.swap(true, Ordering::AcqRel) {
+            super::ask::listen(self.member);
+        }
     }
 
     /// Whether another process uses the machine.
@@ -222,12 +231,20 @@ impl Claims {
             .load(Ordering::SeqCst)
     }
 
-    /// Bytes of a pool that nobody has claimed.
-    pub(crate) fn left(self, pool: usize) -> u64 {
-        let others = self.others();
-        let claims = others.map(|slot| slot.claim(self.device, pool).load(Ordering::SeqCst));
-        let claimed = self.own(pool) + claims.sum::<u64>();
-        self.member.machine.capacity(pool).saturating_sub(claimed)
+    /// Bytes of each pool that nobody has claimed.
+    pub(crate) fn left(self) -> [u64; POOLS] {
+        let mine = self.slot();
+        let mut left: [u64; POOLS] = std::array::from_fn(|pool| {
+            let capacity = self.member.machine.capacity(pool);
+            capacity.saturating_sub(mine.claim(self.device, pool).load(Ordering::SeqCst))
+        });
+        for other in self.others() {
+            for (pool, left) in left.iter_mut().enumerate() {
+                let claim = other.claim(self.device, pool).load(Ordering::SeqCst);
+                *left = left.saturating_sub(claim);
+            }
+        }
+        left
     }
 
     /// Bytes that this process may charge on a device.
