@@ -1,9 +1,12 @@
 """One card, many processes: free memory, shortage, deaths, stopped processes, quotas."""
 
+import json
 import os
 import random
 import re
 import subprocess
+import sys
+import textwrap
 import time
 
 import pytest
@@ -331,6 +334,24 @@ def test_a_bad_directory_leaves_the_card_to_itself(tmp_path):
     said = one.end()
     assert said.count("CANNERY_RUNTIME_DIR") == 1 and "to itself" in said, said
     two.end()
+
+
+def test_the_directory_can_come_from_the_init_file(run_dir, tmp_path):
+    file = tmp_path / "acl.json"
+    file.write_text(json.dumps({"cannery": {"runtime_dir": str(run_dir)}}))
+    one = User(run_dir)
+    one.good_malloc(GIB - 32)
+    code = """
+        import acl, sys
+        assert acl.init(sys.argv[1]) == 0 and acl.rt.set_device(0) == 0
+        print(acl.rt.get_mem_info(1)[0])
+    """
+    env = child_environment({})
+    command = [sys.executable, "-c", textwrap.dedent(code), str(file)]
+    del env["CANNERY_RUNTIME_DIR"]
+    done = subprocess.run(command, env=env, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == str(63 * GIB)
+    one.end()
 
 
 def test_the_table(run_dir):

@@ -116,7 +116,10 @@ fn recent_text(library: &Library) -> Option<String> {
 fn undecorated(text: &str) -> &str {
     let text = text.trim();
     let name = "] cannery_info: ";
-    let text = match text.split_once(name).or(text.split_once("] cannery_cards: ")) {
+    let text = match text
+        .split_once(name)
+        .or(text.split_once("] cannery_cards: "))
+    {
         Some((code, rest)) if code.starts_with('[') => rest,
         _ => text,
     };

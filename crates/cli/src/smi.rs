@@ -79,7 +79,10 @@ fn table(machine: &Value, versions: &str) -> String {
     let usage = |first: &str, second: &str, third: &str| format!("{first:<12}{second:<18}{third}");
 
     let mut text = plain.clone();
-    text += &format!("| {:<95}|\n", format!("{versions}    {}", whole_name(machine)));
+    text += &format!(
+        "| {:<95}|\n",
+        format!("{versions}    {}", whole_name(machine))
+    );
     text += &parted("-");
     let hugepages = usage("Power(W)", "Temp(C)", "Hugepages-Usage(page)");
     text += &row("NPU   Name", "Health", &hugepages);

@@ -199,6 +199,7 @@ fn start_locked(file: &BTreeMap<String, String>) -> Result<&'static Runtime> {
     crate::log::set_level(settings.log);
     crate::stream::engine::set_schedule(settings.schedule);
     crate::stream::timing::set(settings.timing);
+    crate::os::shared_page::choose_directory(settings.directory.as_deref());
     if published().is_some() {
         crate::memory::janitor::forget();
         crate::stream::engine::forget();

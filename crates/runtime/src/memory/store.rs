@@ -651,7 +651,8 @@ impl Store {
     pub(crate) fn usage_now(&self) -> Usage {
         let arenas = self.all_arenas();
         let central = lock(&self.central);
-        central.usage([NORMAL, HUGE].map(|pool| arenas.iter().map(|arena| arena.credit[pool]).sum()))
+        central
+            .usage([NORMAL, HUGE].map(|pool| arenas.iter().map(|arena| arena.credit[pool]).sum()))
     }
 
     /// The other processes on the device, who holds most first; exact after a question.

@@ -54,7 +54,9 @@ pub(crate) fn name(pid: i32) -> Option<String> {
 /// Command line of a process, words parted by spaces, for people.
 pub(crate) fn command(pid: i32) -> String {
     let bytes = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-    let words = bytes.split(|byte| *byte == 0).filter(|word| !word.is_empty());
+    let words = bytes
+        .split(|byte| *byte == 0)
+        .filter(|word| !word.is_empty());
     let words: Vec<_> = words.map(|word| String::from_utf8_lossy(word)).collect();
     words.join(" ")
 }

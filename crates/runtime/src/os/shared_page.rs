@@ -5,7 +5,7 @@ use std::io;
 use std::os::fd::AsRawFd as _;
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
 use super::map::{self, Access};
 
@@ -85,12 +85,25 @@ fn user() -> u32 {
     unsafe { libc::geteuid() }
 }
 
+/// The directory of the settings; leaked, so that it can be read at any time.
+static CHOSEN: AtomicPtr<PathBuf> = AtomicPtr::new(std::ptr::null_mut());
+
+/// Chooses the directory, or with `None` leaves it to the system.
+pub(crate) fn choose_directory(path: Option<&Path>) {
+    let place = path.map_or(std::ptr::null_mut(), |path| {
+        Box::into_raw(Box::new(path.to_owned()))
+    });
+    // The old one stays: somebody may be reading it.
+    CHOSEN.store(place, Ordering::Release);
+}
+
 /// The directory for what processes of this user share, made when it is missing and private to the
 /// user.
 pub(crate) fn directory() -> io::Result<PathBuf> {
     let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
-    let path = match (variable("CANNERY_RUNTIME_DIR"), variable("XDG_RUNTIME_DIR")) {
-        (Some(dir), _) => PathBuf::from(dir),
+    let chosen = super::published(&CHOSEN);
+    let path = match (chosen, variable("XDG_RUNTIME_DIR")) {
+        (Some(dir), _) => dir.clone(),
         (None, Some(dir)) if Path::new(&dir).is_dir() => PathBuf::from(dir).join("cannery"),
         _ => PathBuf::from(format!("/tmp/cannery-{}", user())),
     };

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::path::PathBuf;
 
 use super::profile::{self, Profile, Soc, parse_size};
 use super::{Limits, Log, Mode, Pin};
@@ -86,6 +87,8 @@ pub struct Settings {
     pub limits: Limits,
     /// Log level.
     pub log: Log,
+    /// Where processes meet; `None`: a directory of the user.
+    pub directory: Option<PathBuf>,
     /// When queued work runs.
     pub schedule: Schedule,
     /// Cost model of queued copies.
@@ -112,7 +115,8 @@ const DIR: &str = "CANNERY_RUNTIME_DIR";
 
 /// Every name that does something.
 const KNOWN: [&str; 15] = [
-    DEVICES, PROFILE, MODE, HBM, HUGE, GIANT, QUOTA, WINDOW, PIN, LIMITS, API, LOG, DIR, SCHEDULE, TIMING,
+    DEVICES, PROFILE, MODE, HBM, HUGE, GIANT, QUOTA, WINDOW, PIN, LIMITS, API, LOG, DIR, SCHEDULE,
+    TIMING,
 ];
 
 /// Names of parts that do not exist yet, with the one value that is true already.
@@ -317,10 +321,11 @@ impl Reader {
             "trace" => Ok(Log::Trace),
             _ => Err("choose off, error, warn, info, debug or trace".to_owned()),
         })?;
-        self.get(DIR, ((), "none"), |text| match text.starts_with('/') {
-            // Nothing is written there yet: devices are not shared between processes.
-            true => Ok(()),
-            false => Err("must be an absolute path".to_owned()),
+        let directory = self.get(DIR, (None, "of the user"), |text| {
+            match text.starts_with('/') {
+                true => Ok(Some(PathBuf::from(text))),
+                false => Err("must be an absolute path".to_owned()),
+            }
         })?;
         let schedule = self.get(SCHEDULE, (Schedule::Fifo, "fifo"), parse_schedule)?;
         let timing = self.get(TIMING, (None, "off"), parse_timing)?;
@@ -338,6 +343,7 @@ impl Reader {
             pin,
             limits,
             log,
+            directory,
             schedule,
             timing,
             used,

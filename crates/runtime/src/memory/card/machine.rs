@@ -174,9 +174,9 @@ impl<'a> Slot<'a> {
             Some(seen) => Some((owner, seen)),
             None => {
                 // Fails when somebody else did, and somebody new may be in by now.
-                let _ =
-                    self.owner()
-                        .compare_exchange(owner, 0, Ordering::SeqCst, Ordering::SeqCst);
+                let _ = self
+                    .owner()
+                    .compare_exchange(owner, 0, Ordering::SeqCst, Ordering::SeqCst);
                 None
             }
         }

@@ -226,9 +226,7 @@ impl Claims {
 
     /// Bytes of a pool that this process has claimed.
     pub(crate) fn own(self, pool: usize) -> u64 {
-        self.slot()
-            .claim(self.device, pool)
-            .load(Ordering::SeqCst)
+        self.slot().claim(self.device, pool).load(Ordering::SeqCst)
     }
 
     /// Bytes of each pool that nobody has claimed.

@@ -35,9 +35,11 @@ pub(crate) fn overview() -> Result<String> {
             let is_chosen = identity == chosen;
             let inhabited = machine.slots().any(|(_, slot)| slot.inhabitant().is_some());
             if is_chosen || inhabited {
-                let devices = machine
-                    .devices()
-                    .max(if is_chosen { settings.devices as usize } else { 0 });
+                let devices = machine.devices().max(if is_chosen {
+                    settings.devices as usize
+                } else {
+                    0
+                });
                 machines.push((is_chosen, describe_machine(&machine, &identity, devices)));
             }
         }
