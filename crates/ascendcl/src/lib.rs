@@ -25,6 +25,7 @@ mod extension;
 mod face;
 mod host_memory;
 mod init;
+mod model_ri;
 mod not_built;
 mod notify;
 mod other;

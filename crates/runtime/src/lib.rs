@@ -32,6 +32,7 @@ mod context;
 mod data_buffer;
 mod device;
 pub mod error;
+pub mod graph;
 mod half;
 pub mod info;
 mod init;

@@ -98,12 +98,20 @@ fn check_handle(stream: u64) -> Result<()> {
     }
 }
 
-/// Queues a task; where host memory is pageable, or may be reused at once, waits for it.
-fn submit(stream: &'static Stream, task: Task, wait: bool) {
+/// Queues a task; where host memory is pageable, or may be reused at once, waits for it. A capture waits for
+/// nothing: it refuses what would, or (relaxed) takes it at its word.
+///
+/// # Errors
+/// 107041 while the stream is captured.
+fn submit(stream: &'static Stream, task: Task, wait: bool) -> Result<()> {
+    if wait && let Some(captured) = stream.captured() {
+        crate::graph::mode::blocking_call(&captured.model)?;
+    }
     engine::submit(stream, task);
     if wait {
         engine::wait_for(stream, stream.submitted(), None);
     }
+    Ok(())
 }
 
 /// aclrtMemcpyAsync and aclrtMemcpyAsyncWithCondition. Pinned and registered host memory, device memory: queued;
@@ -148,8 +156,7 @@ pub fn memcpy(dst: u64, dest_max: u64, src: u64, count: u64, kind: i32, stream: 
             bytes: count,
         },
         pageable || buffered,
-    );
-    Ok(())
+    )
 }
 
 /// aclrtMemsetAsync: queued on device memory, pinned and registered memory.
@@ -186,8 +193,7 @@ pub fn memset(address: u64, max: u64, value: i32, count: u64, stream: u64) -> Re
             bytes: count,
         },
         wait,
-    );
-    Ok(())
+    )
 }
 
 /// aclrtMemsetD32Async: device memory in stream order, host memory at once.
@@ -209,8 +215,7 @@ pub fn memset_d32(address: u64, size: u64, value: u32, count: u64, stream: u64) 
             count,
         },
         host,
-    );
-    Ok(())
+    )
 }
 
 /// aclrtMemcpy2dAsync: also from device to device.
@@ -245,8 +250,7 @@ pub fn memcpy2d(
     let row = |row: u64| (to.at + row * dst.pitch, from.at + row * src.pitch, width);
     let rows: Box<[_]> = (0..height).map(row).collect();
     let pageable = to_end == End::Pageable || from_end == End::Pageable;
-    submit(stream, Task::Copies(rows), pageable);
-    Ok(())
+    submit(stream, Task::Copies(rows), pageable)
 }
 
 /// aclrtMemcpyBatchAsync and V2.
@@ -274,8 +278,7 @@ pub fn memcpy_batch(
         .iter()
         .map(|(to, from, n)| (to.at, from.at, *n))
         .collect();
-    submit(stream, Task::Copies(copies), pageable);
-    Ok(())
+    submit(stream, Task::Copies(copies), pageable)
 }
 
 /// aclrtMemcpyAsyncWithDesc: the copy that a description holds, read when the task runs.
@@ -302,6 +305,5 @@ pub fn memcpy_with_descriptor(desc: u64, kind: i32, stream: u64) -> Result<()> {
             bytes: count,
         },
         false,
-    );
-    Ok(())
+    )
 }

@@ -51,7 +51,9 @@ pub unsafe fn memcpy_batch(
     fail: Option<&mut usize>,
     fail_expected: bool,
 ) -> Result<()> {
-    for (to, from, bytes) in prepare(batch, fail, fail_expected, false)?.unwrap_or_default() {
+    let ready = prepare(batch, fail, fail_expected, false)?.unwrap_or_default();
+    crate::graph::mode::unsafe_call("aclrtMemcpyBatch")?;
+    for (to, from, bytes) in ready {
         // SAFETY: `prepare` checked device ranges; host ranges per contract.
         unsafe { os::copy::copy(to.at, from.at, bytes) };
         emit(|| Event::Copy {

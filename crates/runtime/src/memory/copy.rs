@@ -30,6 +30,7 @@ pub unsafe fn memcpy(dst: u64, dest_max: u64, src: u64, count: u64, kind: i32) -
         return Ok(());
     }
     let (here, me) = here_and_me()?;
+    crate::graph::mode::unsafe_call("aclrtMemcpy")?;
     let (to, from) = find_ends(&here, dst, src, count)?;
     if to.device.is_some() {
         guard::touch_by(me, to.at, count)?;

@@ -40,6 +40,7 @@ pub unsafe fn memcpy2d(dst: Plane, src: Plane, width: u64, height: u64, kind: i3
     }
     check_arguments(dst, src, width, height, kind)?;
     let here = here()?;
+    crate::graph::mode::unsafe_call("aclrtMemcpy2d")?;
     let (to, from) = ends(&here, dst, src, width, height)?;
     if to.device.is_some() == from.device.is_some() {
         let both = if to.device.is_some() {

@@ -288,7 +288,10 @@ pub fn generate(
     }
     // A count that is not known yet is checked when it is.
     job.room(count.value().unwrap_or(1))?;
-    engine::submit(stream, Task::Compute(Box::new(move || job.run())));
+    engine::submit(
+        stream,
+        Task::Compute(std::sync::Arc::new(move || job.run())),
+    );
     Ok(())
 }
 
@@ -322,7 +325,7 @@ impl Job {
     }
 
     /// The task. Returns 0 or the code of its failure.
-    fn run(self) -> i32 {
+    fn run(&self) -> i32 {
         let [first, second] = self.parameters.map(|parameter| parameter.read());
         let count = self.count.read();
         let (Ok(law), Ok(at)) = (

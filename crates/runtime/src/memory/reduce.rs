@@ -158,7 +158,7 @@ pub fn reduce(
         run(to.at, from.at, elements, op, element);
         0
     };
-    engine::submit(stream, Task::Compute(Box::new(work)));
+    engine::submit(stream, Task::Compute(std::sync::Arc::new(work)));
     Ok(())
 }
 
@@ -276,6 +276,6 @@ pub fn copy_with_offset(
             _ => abi::ACL_ERROR_RT_PARAM_INVALID,
         }
     };
-    engine::submit(stream, Task::Compute(Box::new(work)));
+    engine::submit(stream, Task::Compute(std::sync::Arc::new(work)));
     Ok(())
 }

@@ -33,6 +33,7 @@ pub unsafe fn memset(address: u64, max: u64, value: i32, count: u64) -> Result<(
             format!("a value in (0, {max}] (maxCount)"),
         ));
     }
+    crate::graph::mode::unsafe_call("aclrtMemset")?;
     let spot = locate::range(here.runtime, "devPtr", address, count)?;
     if spot.device.is_some() {
         guard::touch_by(me, spot.at, count)?;
@@ -56,6 +57,7 @@ pub fn memset_d32(address: u64, size: u64, value: u32, count: u64) -> Result<()>
     let Some((spot, count)) = check_d32(address, size, count)? else {
         return Ok(());
     };
+    crate::graph::mode::unsafe_call("aclrtMemsetD32")?;
     // SAFETY: inside a live block of this runtime, at a multiple of 4.
     unsafe { os::copy::fill_words(spot.at, value, count) };
     emit(|| Event::Fill {

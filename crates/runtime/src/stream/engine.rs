@@ -127,6 +127,9 @@ pub(crate) fn set_schedule(schedule: Schedule) {
 /// Appends a task.
 #[inline]
 pub(crate) fn submit(stream: &'static Stream, task: Task) {
+    if stream.keeps_tasks() {
+        return keep(stream, task);
+    }
     {
         let mut queue = stream.queue.lock();
         queue.push_back(task);
@@ -141,6 +144,16 @@ pub(crate) fn submit(stream: &'static Stream, task: Task) {
         } else {
             enqueue(stream);
         }
+    }
+}
+
+/// The stream keeps its tasks instead of running them.
+#[cold]
+fn keep(stream: &'static Stream, task: Task) {
+    if stream.is_captured() {
+        crate::graph::capture::take(stream, task);
+    } else {
+        crate::graph::update::take(stream, task);
     }
 }
 

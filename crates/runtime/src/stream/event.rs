@@ -7,6 +7,7 @@ use std::time::Instant;
 
 use cannery_abi as abi;
 
+use super::Stream;
 use super::engine;
 use super::manage::stream_of_call;
 use super::order;
@@ -16,6 +17,7 @@ use super::task::Task;
 use super::wait;
 use crate::device::Device;
 use crate::error::{Error, Fault, Result};
+use crate::graph::capture::{self, External, Label};
 use crate::os::lock::QuickLock;
 use crate::process::{Here, current, here};
 use crate::registry::Registry;
@@ -39,6 +41,8 @@ struct Inner {
     /// First use of the record and of the wait decides their flags for good.
     record_flag: Option<u32>,
     wait_flag: Option<u32>,
+    /// Set when its newest record was captured instead of queued.
+    captured: Option<Label>,
     waits: Vec<Weak<()>>,
     device: Option<&'static Device>,
 }
@@ -215,21 +219,34 @@ pub fn record(handle: u64, stream: u64, flag: Option<u32>) -> Result<()> {
     not_null("event", handle)?;
     let event = find(handle)?;
     let info = event.read();
+    let captured = capture::of_handle(stream);
     if let Some(flag) = flag {
-        check_external(event, &info, flag, true)?;
+        check_external(event, &info, flag, true, captured.is_some())?;
     }
     if info.flags & DEVICE_ONLY != 0 {
         return Err(device_only());
     }
     let (_, stream) = stream_of_call("stream", stream)?;
+    if let Some(captured) = captured {
+        if flag == Some(1) || info.flags & EXTERNAL != 0 {
+            capture::external(&captured, handle, info.flags, External::Record);
+            return Ok(());
+        }
+        let label = capture::record(&captured, handle, info.flags);
+        let mut inner = event.inner.lock();
+        inner.captured = Some(label);
+        inner.record = None;
+        return Ok(());
+    }
     if info.flags & EXTERNAL != 0 {
         return Err(Error::unsupported(
-            "an event with ACL_EVENT_EXTERNAL is for captures, which are not built yet",
+            "an event with ACL_EVENT_EXTERNAL is for captures; record it on a stream that is being captured",
         ));
     }
     let record = Record::new(stream, info.shared);
     {
         let mut inner = event.inner.lock();
+        inner.captured = None;
         inner.record = Some(record.clone());
         inner.record_flag.get_or_insert(0);
     }
@@ -247,7 +264,13 @@ fn device_only() -> Error {
 }
 
 /// The rules of the external flag: first use decides; only Ex events with SYNC, only in captures.
-fn check_external(event: &Event, info: &Inner, flag: u32, record: bool) -> Result<()> {
+fn check_external(
+    event: &Event,
+    info: &Inner,
+    flag: u32,
+    record: bool,
+    captured: bool,
+) -> Result<()> {
     if flag > 1 {
         return Err(Error::rt_value("flag", flag, "0 (default) or 1 (external)"));
     }
@@ -274,7 +297,7 @@ fn check_external(event: &Event, info: &Inner, flag: u32, record: bool) -> Resul
             format!("the event was used with flag {decided} first, which holds for its whole life"),
         ));
     }
-    if flag == 1 {
+    if flag == 1 && !captured {
         return Err(Fault::State {
             code: abi::ACL_ERROR_RT_STREAM_NOT_CAPTURED,
             cause: "the stream is not being captured, which the external flag needs".to_owned(),
@@ -300,15 +323,27 @@ pub fn stream_wait(stream: u64, handle: u64, timeout_s: u32, flag: Option<u32>) 
     }
     let event = find(handle)?;
     let info = event.read();
+    let captured = capture::of_handle(stream);
     if let Some(flag) = flag {
-        check_external(event, &info, flag, false)?;
+        check_external(event, &info, flag, false, captured.is_some())?;
     }
     if info.flags & (SYNC | IPC) == 0 {
         return Err(Error::unsupported(
             "the event was created without ACL_EVENT_SYNC (1), so streams cannot wait for it",
         ));
     }
+    let number = stream;
     let (_, stream) = stream_of_call("stream", stream)?;
+    if let Some(label) = info.captured.filter(|label| label.model.is_capturing()) {
+        return capture::join(&label, number, stream, handle, info.flags);
+    }
+    if let Some(captured) = captured {
+        if flag != Some(1) {
+            return Err(capture::no_record());
+        }
+        capture::external(&captured, handle, info.flags, External::Wait);
+        return Ok(());
+    }
     if let Some(shared) = info.shared {
         let number = shared.newest();
         if number > 0 {
@@ -388,7 +423,12 @@ pub fn reset(handle: u64, stream: u64) -> Result<()> {
             "only events of aclrtCreateEventWithFlag with ACL_EVENT_SYNC (1) can be reset",
         ));
     }
+    let captured = capture::of_handle(stream);
     let (_, stream) = stream_of_call("stream", stream)?;
+    if let Some(captured) = captured {
+        capture::external(&captured, handle, info.flags, External::Reset);
+        return Ok(());
+    }
     engine::submit(
         stream,
         Task::ResetEvent {
@@ -399,7 +439,39 @@ pub fn reset(handle: u64, stream: u64) -> Result<()> {
     Ok(())
 }
 
+/// Records an event of the program for a model that runs; a dead event is nobody's.
+pub(crate) fn record_external(handle: u64, stream: &'static Stream) {
+    if let Some(event) = EVENTS.find(handle) {
+        let record = Record::new(stream, event.read().shared);
+        {
+            let mut inner = event.inner.lock();
+            inner.captured = None;
+            inner.record = Some(record.clone());
+        }
+        engine::submit(stream, Task::Record(record));
+    }
+}
+
+/// The newest record of an event of the program; `None` also for a dead one.
+pub(super) fn newest_record(handle: u64) -> Option<Arc<Record>> {
+    EVENTS.find(handle)?.inner.lock().record.clone()
+}
+
+/// Takes an event of the program back to the state before any record.
+pub(super) fn reset_now(handle: u64) {
+    if let Some(event) = EVENTS.find(handle) {
+        event.inner.lock().record = None;
+    }
+}
+
 fn no_external(info: &Inner) -> Result<()> {
+    if info
+        .captured
+        .as_ref()
+        .is_some_and(|label| label.model.is_capturing())
+    {
+        return Err(capture::event_captured());
+    }
     if info.flags & EXTERNAL != 0 {
         return Err(Error::unsupported("not for events with ACL_EVENT_EXTERNAL"));
     }
@@ -416,16 +488,17 @@ fn no_external(info: &Inner) -> Result<()> {
 pub fn recorded_status(handle: u64) -> Result<i32> {
     not_null("event", handle)?;
     let event = find(handle)?;
-    let (ex, flags, record, shared) = {
+    let (ex, flags, record, shared, captured) = {
         let inner = event.inner.lock();
         (
             inner.ex,
             inner.flags,
             inner.record.clone(),
             inner.shared.clone(),
+            inner.captured.is_some(),
         )
     };
-    if flags & (EXTERNAL | DEVICE_ONLY) != 0 {
+    if captured || flags & (EXTERNAL | DEVICE_ONLY) != 0 {
         no_external(&event.read())?;
     }
     if let Some(shared) = shared {
@@ -587,7 +660,7 @@ pub fn ipc_handle(handle: u64) -> Result<String> {
             let (shared, record) = (shared.clone(), record.clone());
             engine::submit(
                 record.stream,
-                Task::Compute(Box::new(move || {
+                Task::Compute(std::sync::Arc::new(move || {
                     shared.end_record(number);
                     0
                 })),

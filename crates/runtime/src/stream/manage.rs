@@ -8,7 +8,8 @@ use super::event::bad_handle;
 use super::{Home, STREAMS, Stream, engine, failure, state_callback};
 use crate::context::Context;
 use crate::error::{Error, Fault, Result};
-use crate::process::{Here, current, here};
+use crate::graph::{capture, update};
+use crate::process::{Here, Runtime, current, here};
 
 const KNOWN_FLAGS: u32 = abi::ACL_STREAM_FAST_LAUNCH
     | abi::ACL_STREAM_FAST_SYNC
@@ -112,17 +113,59 @@ pub(crate) fn default_stream(here: &Here) -> Result<(u64, &'static Stream)> {
 }
 
 fn make(here: &Here, priority: u32, flags: u32, is_default: bool) -> Result<u64> {
-    let device = here.device().index();
+    let generation = here.runtime.contexts.generation_of(here.context);
+    make_in(
+        here.runtime,
+        here.context,
+        generation,
+        priority,
+        flags,
+        is_default,
+    )
+}
+
+/// A stream of the runtime's own, for work of a context.
+pub(crate) fn make_internal(
+    context: &'static Context,
+    generation: u64,
+) -> Result<(u64, &'static Stream)> {
+    let runtime = current()?;
+    if !context.is_alive(generation) {
+        return Err(Error::rt_param(
+            abi::ACL_ERROR_RT_CONTEXT_NULL,
+            "context",
+            "the context that the model was made in is gone",
+        ));
+    }
+    let handle = make_in(runtime, context, generation, 0, 0, false)?;
+    Ok((handle, find("stream", handle)?))
+}
+
+/// Ends a stream of the runtime's own that is idle.
+pub(crate) fn end_internal(handle: u64, stream: &'static Stream) {
+    if STREAMS.end(handle) {
+        retire(handle, stream);
+    }
+}
+
+fn make_in(
+    runtime: &Runtime,
+    context: &'static Context,
+    generation: u64,
+    priority: u32,
+    flags: u32,
+    is_default: bool,
+) -> Result<u64> {
+    let device = context.device_index();
     let used = STREAMS
         .living()
         .iter()
         .filter(|(_, other)| other.device() == Some(device))
         .count();
-    let limit = here.runtime.settings.profile.streams;
+    let limit = runtime.settings.profile.streams;
     if limit.is_some_and(|limit| used >= limit as usize) {
         return Err(no_stream(used));
     }
-    let generation = here.runtime.contexts.generation_of(here.context);
     let made = STREAMS.create(|stream| {
         // They go on counting over the lives of a place: a waiter may outlive its stream.
         let before = stream.submitted.load(Ordering::Relaxed);
@@ -145,7 +188,7 @@ fn make(here: &Here, priority: u32, flags: u32, is_default: bool) -> Result<u64>
         stream.subscriber.store(0, Ordering::Relaxed);
         stream.callback_kind.store(0, Ordering::Relaxed);
         stream.set_home(Home {
-            context: Some(here.context),
+            context: Some(context),
             generation,
             is_default,
         });
@@ -201,6 +244,9 @@ pub fn destroy(handle: u64, force: bool) -> Result<()> {
             "a default stream goes with its context; it cannot be destroyed",
         ));
     }
+    if !force {
+        capture::refuse_captured(stream, handle)?;
+    }
     state_callback::ending(handle);
     if !force {
         engine::wait_for(stream, stream.submitted(), None);
@@ -213,6 +259,8 @@ pub fn destroy(handle: u64, force: bool) -> Result<()> {
 }
 
 fn retire(handle: u64, stream: &'static Stream) {
+    capture::abandon(stream);
+    update::abandon(stream);
     engine::drop_tasks(stream);
     super::report::end_subscription(stream);
     stream.set_home(Home::default());
@@ -257,6 +305,7 @@ pub fn abort(handle: u64) -> Result<()> {
         return Err(Fault::RtNull { param: "stm" }.into());
     }
     let (_, stream) = own_stream("stm", handle)?;
+    capture::refuse_captured(stream, handle)?;
     engine::drop_tasks(stream);
     Ok(())
 }

@@ -52,6 +52,8 @@ mod sync {
 }
 
 use crate::context::Context;
+use crate::graph::Update;
+use crate::graph::capture::Captured;
 use crate::os::lock::QuickLock;
 use crate::registry::Registry;
 
@@ -88,6 +90,10 @@ pub(crate) struct Stream {
     failure_mode: AtomicU8,
     /// Why it takes no tasks any more; 0: it does. See `failure`.
     halted: AtomicI32,
+    /// [`RUNS`], [`CAPTURED`] or [`UPDATES`].
+    keeps: AtomicU8,
+    /// Where its tasks go instead of being run.
+    kept: QuickLock<Kept>,
     pub(crate) overflow: AtomicU32,
     pub(crate) tag: AtomicU32,
     pub(crate) cache_info: AtomicU32,
@@ -95,6 +101,22 @@ pub(crate) struct Stream {
     pub(crate) subscriber: AtomicU64,
     /// Which kind of callbacks it has used; the two cannot be mixed.
     pub(crate) callback_kind: AtomicU8,
+}
+
+/// A stream runs its tasks.
+const RUNS: u8 = 0;
+/// It gives them to a model.
+const CAPTURED: u8 = 1;
+/// It collects them for an update of a task group.
+const UPDATES: u8 = 2;
+
+/// What a stream does with its tasks when it does not run them.
+#[derive(Default)]
+enum Kept {
+    #[default]
+    Nowhere,
+    Model(Captured),
+    Update(Update),
 }
 
 /// The context of a stream.
@@ -131,6 +153,81 @@ impl Stream {
     #[inline]
     pub(crate) fn is_idle(&self) -> bool {
         self.reached(self.submitted())
+    }
+
+    /// Whether it keeps its tasks for somebody.
+    #[inline]
+    pub(crate) fn keeps_tasks(&self) -> bool {
+        self.keeps.load(Ordering::Acquire) != RUNS
+    }
+
+    /// Whether a model gets its tasks.
+    #[inline]
+    pub(crate) fn is_captured(&self) -> bool {
+        self.keeps.load(Ordering::Acquire) == CAPTURED
+    }
+
+    /// The model that gets its tasks.
+    pub(crate) fn captured(&self) -> Option<Captured> {
+        if !self.is_captured() {
+            return None;
+        }
+        match &*self.kept.lock() {
+            Kept::Model(captured) => Some(captured.clone()),
+            _ => None,
+        }
+    }
+
+    fn keep(&self, what: Kept, how: u8) -> bool {
+        let mut kept = self.kept.lock();
+        if !matches!(*kept, Kept::Nowhere) {
+            return false;
+        }
+        *kept = what;
+        self.keeps.store(how, Ordering::Release);
+        true
+    }
+
+    /// Gives its tasks to a model from now on. False: it keeps them for somebody already.
+    pub(crate) fn begin_capture(&self, captured: Captured) -> bool {
+        self.keep(Kept::Model(captured), CAPTURED)
+    }
+
+    /// Runs its tasks again.
+    pub(crate) fn end_capture(&self) {
+        let mut kept = self.kept.lock();
+        if matches!(*kept, Kept::Model(_)) {
+            self.keeps.store(RUNS, Ordering::Release);
+            let model = std::mem::take(&mut *kept);
+            drop(kept);
+            drop(model);
+        }
+    }
+
+    /// Collects its tasks for an update from now on. False: it keeps them for somebody already.
+    pub(crate) fn begin_update(&self, update: Update) -> bool {
+        self.keep(Kept::Update(update), UPDATES)
+    }
+
+    /// Does something with the update that it collects.
+    pub(crate) fn with_update<R>(&self, act: impl FnOnce(Option<&mut Update>) -> R) -> R {
+        match &mut *self.kept.lock() {
+            Kept::Update(update) => act(Some(update)),
+            _ => act(None),
+        }
+    }
+
+    /// Runs its tasks again; what it collected.
+    pub(crate) fn end_update(&self) -> Option<Update> {
+        let mut kept = self.kept.lock();
+        if !matches!(*kept, Kept::Update(_)) {
+            return None;
+        }
+        self.keeps.store(RUNS, Ordering::Release);
+        match std::mem::take(&mut *kept) {
+            Kept::Update(update) => Some(update),
+            _ => None,
+        }
     }
 
     /// Device it belongs to.

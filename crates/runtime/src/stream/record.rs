@@ -35,7 +35,7 @@ pub(crate) struct Record {
 }
 
 impl Record {
-    pub(super) fn new(stream: &'static Stream, shared: Option<Arc<Shared>>) -> Arc<Record> {
+    pub(crate) fn new(stream: &'static Stream, shared: Option<Arc<Shared>>) -> Arc<Record> {
         let shared = shared.map(|shared| {
             let number = shared.begin_record();
             (shared, number)

@@ -9,13 +9,15 @@ use std::time::Instant;
 use cannery_abi as abi;
 
 use super::count_notify::{Condition, Count};
-use super::event::Event;
+use super::event::{self, Event};
 use super::notify::{self, Flag, Wait};
 use super::record::Record;
 use super::report::Report;
 use super::shared::Shared;
 use super::{Stream, engine, order, value};
+use crate::graph::Slot;
 use crate::os;
+use crate::window::Window;
 
 /// A function of the program.
 pub type Function = unsafe extern "C" fn(*mut c_void);
@@ -45,7 +47,9 @@ pub(crate) enum Task {
     /// Several copies.
     Copies(Box<[(u64, u64, u64)]>),
     /// Work that needs no more than itself.
-    Compute(Box<dyn FnOnce() -> i32 + Send>),
+    Compute(Arc<dyn Fn() -> i32 + Send + Sync>),
+    /// A task of a model, as it is when its turn comes.
+    Captured(Arc<Slot>),
     HostFunction {
         function: Function,
         args: usize,
@@ -65,6 +69,10 @@ pub(crate) enum Task {
         number: u64,
         until: Option<Instant>,
     },
+    /// For an event of the program that a model waits for: until it is recorded, however late.
+    WaitExternal(u64),
+    /// Takes an event of the program back to the state before any record.
+    ResetExternal(u64),
     /// Takes the event back to the state before this record.
     ResetEvent {
         event: &'static Event,
@@ -115,7 +123,119 @@ pub(crate) enum Outcome {
 impl Task {
     /// Whether only a thread of the runtime may run it.
     pub(crate) fn needs_worker(&self) -> bool {
-        matches!(self, Task::HostFunction { .. })
+        match self {
+            Task::HostFunction { .. } => true,
+            Task::Captured(slot) => slot.needs_worker,
+            _ => false,
+        }
+    }
+
+    /// The same task once more, for a model that runs it again and again. `None`: there is only this
+    /// one.
+    pub(crate) fn again(&self) -> Option<Task> {
+        /// As long from now on as it was from when the task was made.
+        fn later(until: Option<Instant>) -> Option<Instant> {
+            until.map(|until| Instant::now() + until.saturating_duration_since(Instant::now()))
+        }
+        Some(match self {
+            Task::Copy { to, from, bytes } => Task::Copy {
+                to: *to,
+                from: *from,
+                bytes: *bytes,
+            },
+            Task::Fill { at, value, bytes } => Task::Fill {
+                at: *at,
+                value: *value,
+                bytes: *bytes,
+            },
+            Task::FillWords { at, value, count } => Task::FillWords {
+                at: *at,
+                value: *value,
+                count: *count,
+            },
+            Task::Copies(list) => Task::Copies(list.clone()),
+            Task::Compute(work) => Task::Compute(Arc::clone(work)),
+            Task::HostFunction { function, args } => Task::HostFunction {
+                function: *function,
+                args: *args,
+            },
+            Task::NotifyRecord(flag) => Task::NotifyRecord(Arc::clone(flag)),
+            Task::NotifyWait { flag, until } => Task::NotifyWait {
+                flag: Arc::clone(flag),
+                until: later(*until),
+            },
+            Task::Count { count, mode, value } => Task::Count {
+                count: Arc::clone(count),
+                mode: *mode,
+                value: *value,
+            },
+            Task::CountWait {
+                count,
+                condition,
+                until,
+            } => Task::CountWait {
+                count: Arc::clone(count),
+                condition: *condition,
+                until: later(*until),
+            },
+            Task::ValueWrite { at, value } => Task::ValueWrite {
+                at: *at,
+                value: *value,
+            },
+            Task::ValueWait { at, value, flag } => Task::ValueWait {
+                at: *at,
+                value: *value,
+                flag: *flag,
+            },
+            Task::CopyKept { .. }
+            | Task::Captured(_)
+            | Task::Report(_)
+            | Task::Record(_)
+            | Task::WaitPosition { .. }
+            | Task::WaitExternal(_)
+            | Task::ResetExternal(_)
+            | Task::Wait { .. }
+            | Task::WaitShared { .. }
+            | Task::ResetEvent { .. } => return None,
+        })
+    }
+
+    /// Whether it is a kernel.
+    pub(crate) fn is_kernel(&self) -> bool {
+        false
+    }
+
+    /// Whether it does nothing, made by [`nothing`](Self::nothing).
+    pub(crate) fn is_nothing(&self) -> bool {
+        matches!(self, Task::Fill { bytes: 0, .. })
+    }
+
+    /// Numbers of the task for those who read about it: device addresses and bytes.
+    pub(crate) fn details(&self, window: &Window) -> String {
+        let show = |at: &u64| {
+            if window.alias_contains(*at) {
+                at.wrapping_sub(window.distance())
+            } else {
+                *at
+            }
+        };
+        match self {
+            Task::Copy { to, from, bytes } => {
+                format!("{bytes} bytes from {:#x} to {:#x}", show(from), show(to))
+            }
+            Task::Fill { at, value, bytes } => {
+                format!("{bytes} bytes at {:#x} with {value:#x}", show(at))
+            }
+            Task::FillWords { at, value, count } => {
+                format!("{count} words at {:#x} with {value:#x}", show(at))
+            }
+            Task::Copies(list) => format!("{} pieces", list.len()),
+            Task::ValueWrite { at, value } => format!("{value:#x} at {:#x}", show(at)),
+            Task::ValueWait { at, value, flag } => {
+                format!("{value:#x} at {:#x}, condition {flag}", show(at))
+            }
+            _ => String::new(),
+        }
     }
 
     /// Whether it reads or writes memory of its caller.
@@ -128,6 +248,7 @@ impl Task {
                 | Task::Fill { .. }
                 | Task::FillWords { .. }
                 | Task::Compute(_)
+                | Task::Captured(_)
         )
     }
 
@@ -156,10 +277,10 @@ impl Task {
                     .filter(|(to, _, _)| !inside(*to))
                     .map(|(to, from, bytes)| (*to, keep(*from, *bytes)))
                     .collect();
-                *self = Task::Compute(Box::new(move || {
-                    for (to, bytes) in kept {
+                *self = Task::Compute(Arc::new(move || {
+                    for (to, bytes) in &kept {
                         // SAFETY: the destination was checked at submission, the source is owned.
-                        unsafe { os::copy::copy(to, bytes.as_ptr() as u64, bytes.len() as u64) };
+                        unsafe { os::copy::copy(*to, bytes.as_ptr() as u64, bytes.len() as u64) };
                     }
                     0
                 }));
@@ -168,8 +289,13 @@ impl Task {
         }
     }
 
-    fn nothing() -> Task {
-        Task::Compute(Box::new(|| 0))
+    /// A task that does nothing.
+    pub(crate) fn nothing() -> Task {
+        Task::Fill {
+            at: 0,
+            value: 0,
+            bytes: 0,
+        }
     }
 
     /// Name for traces.
@@ -180,13 +306,15 @@ impl Task {
             Task::Fill { .. } | Task::FillWords { .. } => "fill",
             Task::Copies(_) => "copies",
             Task::Compute(_) => "compute",
+            Task::Captured(_) => "captured task",
             Task::HostFunction { .. } => "host function",
             Task::Report(_) => "callback",
             Task::Record(_) => "record",
             Task::Wait { .. } => "wait",
             Task::WaitShared { .. } => "wait",
             Task::WaitPosition { .. } => "wait",
-            Task::ResetEvent { .. } => "reset event",
+            Task::WaitExternal(_) => "wait for external event",
+            Task::ResetEvent { .. } | Task::ResetExternal(_) => "reset event",
             Task::NotifyRecord(_) => "notify",
             Task::NotifyWait { .. } => "wait for notify",
             Task::Count { .. } => "count",
@@ -218,6 +346,7 @@ impl Task {
                 // SAFETY: the destination was checked at submission, the source is owned.
                 unsafe { os::copy::copy(to, from, bytes.len() as u64) };
             }
+            Task::Fill { bytes: 0, .. } => {}
             Task::Fill { at, value, bytes } => {
                 // SAFETY: as above.
                 unsafe { os::copy::fill(at, value, bytes) };
@@ -237,6 +366,9 @@ impl Task {
                 if code != 0 {
                     stream.fail(code);
                 }
+            }
+            Task::Captured(slot) => {
+                return slot.again().map_or(Outcome::Done, |task| task.run(stream));
             }
             Task::HostFunction { function, args } => {
                 // SAFETY: a function of the program with the argument it came with.
@@ -265,6 +397,12 @@ impl Task {
                     },
                 );
             }
+            Task::WaitExternal(handle) => match event::newest_record(handle) {
+                Some(record) if record.is_done_or_wait(stream) => {}
+                Some(_) => return Outcome::Blocked(Task::WaitExternal(handle)),
+                None => return Outcome::LookAgain(Task::WaitExternal(handle)),
+            },
+            Task::ResetExternal(handle) => event::reset_now(handle),
             Task::ResetEvent { event, record } => event.forget(record.as_ref()),
             Task::NotifyRecord(flag) => flag.raise(),
             Task::NotifyWait { flag, until } => match notify::take_or_wait(&flag, stream) {

@@ -7,6 +7,7 @@ use super::manage::stream_of_call;
 use super::task::Task;
 use crate::error::{Error, Result};
 use crate::memory::{guard, locate};
+use crate::process::{Here, here};
 
 /// Whether a wait with `flag` for `value` is over when memory holds `now`.
 pub(crate) fn holds(flag: u32, now: u64, value: u64) -> bool {
@@ -20,6 +21,18 @@ pub(crate) fn holds(flag: u32, now: u64, value: u64) -> bool {
 
 fn place(address: u64, stream: u64) -> Result<(&'static super::Stream, u64)> {
     let (here, stream) = stream_of_call("stream", stream)?;
+    Ok((stream, checked(&here, address)?))
+}
+
+/// Where the runtime touches the eight bytes of a value task.
+///
+/// # Errors
+/// 107000 for addresses that are not eight bytes of device memory at a multiple of 8.
+pub(crate) fn task_place(address: u64) -> Result<u64> {
+    checked(&here()?, address)
+}
+
+fn checked(here: &Here, address: u64) -> Result<u64> {
     if !address.is_multiple_of(8) {
         return Err(Error::address(
             "devAddr",
@@ -27,10 +40,9 @@ fn place(address: u64, stream: u64) -> Result<(&'static super::Stream, u64)> {
             "must be a multiple of 8",
         ));
     }
-    let own = here.device().index();
-    let spot = locate::device_range(here.runtime, own, "devAddr", address, 8)?;
+    let spot = locate::device_range(here.runtime, here.device().index(), "devAddr", address, 8)?;
     guard::touch(spot.at, 8)?;
-    Ok((stream, spot.at))
+    Ok(spot.at)
 }
 
 /// aclrtValueWrite: queued.

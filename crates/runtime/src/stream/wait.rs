@@ -62,6 +62,7 @@ pub fn synchronize(handle: u64, timeout: Option<i32>) -> Result<()> {
         None => None,
     };
     let stream = or_default(handle)?;
+    crate::graph::capture::refuse_captured(stream, handle)?;
     if is_detached(stream) {
         return Ok(());
     }
@@ -92,6 +93,7 @@ pub fn query(handle: u64) -> Result<i32> {
         0 => or_default(0)?,
         handle => find("stream", handle)?,
     };
+    crate::graph::capture::refuse_captured(stream, handle)?;
     if stream.is_idle() || is_detached(stream) {
         return Ok(abi::ACL_STREAM_STATUS_COMPLETE);
     }
@@ -113,6 +115,7 @@ pub fn synchronize_device(timeout: Option<i32>) -> Result<()> {
         None => None,
     };
     let here = here()?;
+    crate::graph::mode::unsafe_call("aclrtSynchronizeDevice")?;
     finish_device(here.device().index(), until)
 }
 

@@ -1,0 +1,149 @@
+//! Models that are built from bound streams: aclmdlRIBuildBegin, aclmdlRIBindStream, aclmdlRIEndTask,
+//! aclmdlRIUnbindStream, aclmdlRIBuildEnd.
+
+use std::sync::Arc;
+
+use cannery_abi as abi;
+
+use super::capture::Captured;
+use super::model::{Model, Phase, find};
+use crate::error::{Error, Result};
+use crate::process::here;
+use crate::stream::Stream;
+use crate::stream::manage::stream_of_call;
+
+/// A bound stream begins with the run.
+const HEAD: u32 = 0;
+/// It begins when another one activates it.
+const LATER: u32 = 0x7fff_ffff;
+
+/// aclmdlRIBuildBegin.
+///
+/// # Errors
+/// 100000 for NULL and for flags that are not 0; 107002 without a context.
+pub fn build_begin(out: Option<&mut u64>, flag: u32) -> Result<()> {
+    let Some(out) = out else {
+        return Err(Error::null("modelRI"));
+    };
+    if flag != 0 {
+        return Err(Error::value("flag", flag, "0 (reserved)"));
+    }
+    let model = Model::new(&here()?, Phase::Building, true);
+    model.publish()?;
+    *out = model.handle;
+    Ok(())
+}
+
+fn building(model: &Model) -> Result<()> {
+    if matches!(model.state().phase, Phase::Building) {
+        return Ok(());
+    }
+    Err(Error::rt_param(
+        abi::ACL_ERROR_RT_PARAM_INVALID,
+        "modelRI",
+        "is not being built: made by a capture, or aclmdlRIBuildEnd was called",
+    ))
+}
+
+/// aclmdlRIBindStream: what the stream is given from now on belongs to the model.
+///
+/// # Errors
+/// 100000 for NULL; 107017; 107002, 107003; 107000 for a stream without ACL_STREAM_PERSISTENT, one that
+/// belongs to a model, flags, and a model that is not being built.
+pub fn bind_stream(model: u64, handle: u64, flag: u32) -> Result<()> {
+    let model = find(model)?;
+    if handle == 0 {
+        return Err(Error::null("stream"));
+    }
+    if flag != HEAD && flag != LATER {
+        return Err(Error::rt_value(
+            "flag",
+            flag,
+            format!("0 (begins with the run) or {LATER:#x} (begins when activated)"),
+        ));
+    }
+    let (_, stream) = stream_of_call("stream", handle)?;
+    building(&model)?;
+    let flags = stream.flags.load(std::sync::atomic::Ordering::Relaxed);
+    if flags & abi::ACL_STREAM_PERSISTENT == 0 {
+        return Err(Error::rt_param(
+            abi::ACL_ERROR_RT_PARAM_INVALID,
+            "stream",
+            "only streams with ACL_STREAM_PERSISTENT (4) can be bound (aclrtCreateStreamWithConfig)",
+        ));
+    }
+    let branch = {
+        let mut state = model.state();
+        let branch = state.add_branch(handle, stream);
+        state.branches[branch].from_start = flag == HEAD;
+        branch
+    };
+    if stream.begin_capture(Captured {
+        model: Arc::clone(&model),
+        branch,
+    }) {
+        return Ok(());
+    }
+    model.state().branches.pop();
+    Err(Error::rt_param(
+        abi::ACL_ERROR_RT_PARAM_INVALID,
+        "stream",
+        "belongs to a model already; unbind it first (aclmdlRIUnbindStream)",
+    ))
+}
+
+fn bound(model: &Arc<Model>, handle: u64) -> Result<(&'static Stream, usize)> {
+    if handle == 0 {
+        return Err(Error::null("stream"));
+    }
+    let (_, stream) = stream_of_call("stream", handle)?;
+    match stream.captured() {
+        Some(it) if Arc::ptr_eq(&it.model, model) => Ok((stream, it.branch)),
+        _ => Err(Error::rt_param(
+            abi::ACL_ERROR_RT_PARAM_INVALID,
+            "stream",
+            "is not bound to this model (aclmdlRIBindStream)",
+        )),
+    }
+}
+
+/// aclmdlRIEndTask: the stream gets no more tasks.
+///
+/// # Errors
+/// 100000 for NULL; 107017; 107000 for a stream that is not bound to the model.
+pub fn end_task(model: u64, stream: u64) -> Result<()> {
+    let model = find(model)?;
+    let (_, branch) = bound(&model, stream)?;
+    model.state().branches[branch].ended = true;
+    Ok(())
+}
+
+/// aclmdlRIUnbindStream: the stream is an ordinary one again; what it gave the model stays there.
+///
+/// # Errors
+/// As [`end_task`].
+pub fn unbind_stream(model: u64, stream: u64) -> Result<()> {
+    let model = find(model)?;
+    let (stream, _) = bound(&model, stream)?;
+    stream.end_capture();
+    Ok(())
+}
+
+/// aclmdlRIBuildEnd: the model can run.
+///
+/// # Errors
+/// 100000 for NULL and for a reserved argument that is not; 107017; 107000 for a model that is not being
+/// built.
+pub fn build_end(model: u64, reserved: bool) -> Result<()> {
+    let model = find(model)?;
+    if reserved {
+        return Err(Error::cause(
+            "reserve",
+            "not NULL",
+            "reserved, must be NULL",
+        ));
+    }
+    building(&model)?;
+    model.state().phase = Phase::Ready;
+    Ok(())
+}

@@ -1,0 +1,384 @@
+//! aclmdlRICaptureBegin, aclmdlRICaptureToModelRIBegin, aclmdlRICaptureEnd, aclmdlRICaptureGetInfo; and what
+//! streams and events do while they are captured.
+
+use std::sync::Arc;
+
+use cannery_abi as abi;
+
+use super::mode;
+use super::model::{About, Capturing, Model, Phase, What, find};
+use crate::error::{Error, Fault, Result};
+use crate::os;
+use crate::process::Here;
+use crate::stream::manage::{find as find_stream, stream_of_call};
+use crate::stream::task::Task;
+use crate::stream::{STREAMS, Stream};
+
+/// Where the calls of a captured stream go.
+#[derive(Clone)]
+pub(crate) struct Captured {
+    pub(crate) model: Arc<Model>,
+    pub(crate) branch: usize,
+}
+
+/// What an event stands for after a captured record.
+#[derive(Clone)]
+pub(crate) struct Label {
+    pub(crate) model: Arc<Model>,
+    number: usize,
+}
+
+fn captured(handle: u64) -> Error {
+    Fault::State {
+        code: abi::ACL_ERROR_RT_STREAM_CAPTURED,
+        cause: format!(
+            "stream {handle:#x} is being captured; end the capture first (aclmdlRICaptureEnd)"
+        ),
+    }
+    .into()
+}
+
+/// Refuses a call that does not go with a captured stream.
+///
+/// # Errors
+/// 107027.
+#[inline]
+pub(crate) fn refuse_captured(stream: &Stream, handle: u64) -> Result<()> {
+    if stream.is_captured() && stream.captured().is_some_and(|it| it.model.is_capturing()) {
+        return Err(captured(handle));
+    }
+    Ok(())
+}
+
+fn start(handle: u64, mode: i32) -> Result<(Here, &'static Stream)> {
+    mode::check(mode)?;
+    if handle == 0 {
+        return Err(implicit());
+    }
+    let (here, stream) = stream_of_call("stream", handle)?;
+    if stream.home().is_default {
+        return Err(implicit());
+    }
+    if stream.is_captured() {
+        return Err(captured(handle));
+    }
+    Ok((here, stream))
+}
+
+fn implicit() -> Error {
+    Fault::State {
+        code: abi::ACL_ERROR_RT_STREAM_CAPTURE_IMPLICIT,
+        cause: "a default stream cannot be captured; make one with aclrtCreateStream".to_owned(),
+    }
+    .into()
+}
+
+fn capturing(handle: u64, mode: i32) -> Capturing {
+    Capturing {
+        mode,
+        thread: os::thread::id(),
+        origin: handle,
+        invalid: None,
+    }
+}
+
+/// aclmdlRICaptureBegin: what the stream is given from now on is kept, not run.
+///
+/// # Errors
+/// 100000 for modes; 107031 for a default stream; 107017, 107002, 107003; 107027 for one that is captured.
+pub fn begin(handle: u64, mode: i32) -> Result<()> {
+    let (here, stream) = start(handle, mode)?;
+    let model = Model::new(&here, Phase::Capturing(capturing(handle, mode)), false);
+    model.state().add_branch(handle, stream);
+    enter(model, handle, stream)
+}
+
+fn enter(model: Arc<Model>, handle: u64, stream: &'static Stream) -> Result<()> {
+    model.publish()?;
+    if stream.begin_capture(Captured { model, branch: 0 }) {
+        mode::began();
+        return Ok(());
+    }
+    Err(captured(handle))
+}
+
+/// aclmdlRICaptureToModelRIBegin: as [`begin`], behind what a captured model holds already.
+///
+/// # Errors
+/// As [`begin`]; 107017 for the model; 107026 while that is being captured or built.
+pub fn begin_to_model(handle: u64, model: u64, mode: i32) -> Result<()> {
+    let (_, stream) = start(handle, mode)?;
+    let model = find(model)?;
+    {
+        let mut state = model.state();
+        if !matches!(state.phase, Phase::Ready) || state.built {
+            return Err(Error::sequence(
+                abi::ACL_ERROR_RT_MODEL_CAPTURED,
+                "the model is being captured or built, or was built; only a captured model takes more",
+            ));
+        }
+        state.phase = Phase::Capturing(capturing(handle, mode));
+        // The same branch goes on, on another stream: everything so far comes first.
+        let joined: Vec<usize> = state.branches.iter().map(|branch| branch.count).collect();
+        let first = &mut state.branches[0];
+        first.handle = handle;
+        first.stream = stream;
+        first.knows = joined;
+    }
+    enter(model, handle, stream)
+}
+
+/// aclmdlRICaptureEnd: returns the model.
+///
+/// # Errors
+/// 100000 for NULL; 107017; 107036 for a stream where no capture began; 107038 from another thread, unless the
+/// capture is relaxed; 107025 when work of another stream is not waited for; 107033 in a task group;
+/// 507903 when the capture became invalid. The capture is over and there is no model in the last three
+/// cases.
+pub fn end(handle: u64, out: Option<&mut u64>) -> Result<()> {
+    let Some(out) = out else {
+        return Err(Error::null("modelRI"));
+    };
+    if handle == 0 {
+        return Err(implicit());
+    }
+    let stream = find_stream("stream", handle)?;
+    let unmatched = || -> Error {
+        Fault::State {
+            code: abi::ACL_ERROR_RT_STREAM_CAPTURE_UNMATCHED,
+            cause: format!(
+                "no capture began on stream {handle:#x}; call aclmdlRICaptureBegin on it first, and end it on the \
+                 same stream"
+            ),
+        }
+        .into()
+    };
+    let Some(it) = stream.captured().filter(|it| it.branch == 0) else {
+        return Err(unmatched());
+    };
+    let model = it.model;
+    let failed = {
+        let mut state = model.state();
+        let Phase::Capturing(capture) = &state.phase else {
+            return Err(unmatched());
+        };
+        let relaxed = capture.mode == abi::ACL_MODEL_RI_CAPTURE_MODE_RELAXED;
+        if !relaxed && capture.thread != os::thread::id() {
+            return Err(Fault::State {
+                code: abi::ACL_ERROR_RT_STREAM_CAPTURE_WRONG_THREAD,
+                cause: format!(
+                    "the capture was begun by thread {}; end it there, or begin it in mode RELAXED (2)",
+                    capture.thread
+                ),
+            }
+            .into());
+        }
+        let failed = if let Some(why) = &capture.invalid {
+            Some((
+                abi::ACL_ERROR_RT_STREAM_CAPTURE_INVALIDATED,
+                format!("the capture became invalid: {why}"),
+            ))
+        } else if state.branches.iter().any(|branch| branch.group.is_some()) {
+            Some((
+                abi::ACL_ERROR_STREAM_TASK_GROUP_STATUS,
+                "a task group is open; end it first (aclmdlRICaptureTaskGrpEnd)".to_owned(),
+            ))
+        } else {
+            state.unjoined().first().map(|other| (
+                    abi::ACL_ERROR_RT_STREAM_UNJOINED,
+                    format!(
+                        "the last work of stream {other:#x} is not waited for; record an event on it and let \
+                         stream {handle:#x} wait for that before the end"
+                    ),
+                ))
+        };
+        for branch in &state.branches {
+            branch.stream.end_capture();
+        }
+        state.phase = Phase::Ready;
+        failed
+    };
+    mode::ended();
+    match failed {
+        None => {
+            *out = model.handle;
+            Ok(())
+        }
+        Some((code, cause)) => {
+            *out = 0;
+            super::model::destroy(model.handle)?;
+            Err(Fault::State { code, cause }.into())
+        }
+    }
+}
+
+/// aclmdlRICaptureGetInfo: ACL_MODEL_RI_CAPTURE_STATUS_*, and the model while there is one.
+///
+/// # Errors
+/// 107017; 107002 for the default stream without a context.
+pub fn info(handle: u64, status: Option<&mut i32>, model: Option<&mut u64>) -> Result<()> {
+    if status.is_none() && model.is_none() {
+        return Err(Error::null("status"));
+    }
+    let stream = crate::stream::manage::or_default(handle)?;
+    let (what, which) = match stream.captured() {
+        None => (abi::ACL_MODEL_RI_CAPTURE_STATUS_NONE, 0),
+        Some(it) => match &it.model.state().phase {
+            Phase::Capturing(capture) if capture.invalid.is_some() => {
+                (abi::ACL_MODEL_RI_CAPTURE_STATUS_INVALIDATED, 0)
+            }
+            Phase::Capturing(_) => (abi::ACL_MODEL_RI_CAPTURE_STATUS_ACTIVE, it.model.handle),
+            _ => (abi::ACL_MODEL_RI_CAPTURE_STATUS_NONE, 0),
+        },
+    };
+    if let Some(status) = status {
+        *status = what;
+    }
+    if let Some(model) = model {
+        *model = which;
+    }
+    Ok(())
+}
+
+/// A task was submitted to a stream that keeps its tasks.
+#[cold]
+pub(crate) fn take(stream: &'static Stream, task: Task) {
+    let Some(it) = stream.captured() else {
+        // It ended at this very moment.
+        return crate::stream::engine::submit(stream, task);
+    };
+    let mut state = it.model.state();
+    if task.again().is_none() {
+        let why = format!("a task of kind \"{}\" cannot be captured", task.name());
+        if let Phase::Capturing(capture) = &mut state.phase {
+            capture.invalid.get_or_insert(why);
+        }
+        drop(state);
+        return task.drop_unrun();
+    }
+    state.push_task(it.branch, task);
+}
+
+/// An event is recorded on a captured stream; what it stands for now.
+pub(crate) fn record(it: &Captured, event: u64, flags: u32) -> Label {
+    let about = About {
+        event,
+        event_flag: flags,
+    };
+    let number = it.model.state().push_record(it.branch, about);
+    Label {
+        model: Arc::clone(&it.model),
+        number,
+    }
+}
+
+/// An event is recorded, or waited for, or reset on a captured stream, each time the model runs.
+pub(crate) fn external(it: &Captured, event: u64, flags: u32, what: External) {
+    let about = About {
+        event,
+        event_flag: flags,
+    };
+    let what = match what {
+        External::Record => What::ExternalRecord,
+        External::Wait => What::ExternalWait,
+        External::Reset => What::ResetEvent,
+    };
+    it.model.state().push(it.branch, what, about);
+}
+
+/// What is done with an event outside of the model.
+pub(crate) enum External {
+    Record,
+    Wait,
+    Reset,
+}
+
+/// A stream waits for an event whose record was captured: it becomes part of that capture.
+///
+/// # Errors
+/// 107032 for a stream of another capture.
+pub(crate) fn join(
+    label: &Label,
+    handle: u64,
+    stream: &'static Stream,
+    event: u64,
+    flags: u32,
+) -> Result<()> {
+    let branch = match stream.captured() {
+        Some(it) if Arc::ptr_eq(&it.model, &label.model) => it.branch,
+        Some(_) => return Err(conflict(handle)),
+        None => {
+            let branch = label.model.state().add_branch(handle, stream);
+            let model = Arc::clone(&label.model);
+            if !stream.begin_capture(Captured { model, branch }) {
+                return Err(conflict(handle));
+            }
+            branch
+        }
+    };
+    let about = About {
+        event,
+        event_flag: flags,
+    };
+    label.model.state().push_wait(branch, label.number, about);
+    Ok(())
+}
+
+fn conflict(handle: u64) -> Error {
+    Fault::State {
+        code: abi::ACL_ERROR_STREAM_CAPTURE_CONFLICT,
+        cause: format!(
+            "the event was recorded in another capture than the one of stream {handle:#x}; captures cannot be linked"
+        ),
+    }
+    .into()
+}
+
+/// A captured stream waits for an event that was not recorded in its capture.
+pub(crate) fn no_record() -> Error {
+    Fault::State {
+        code: abi::ACL_ERROR_RT_CAPTURE_DEPENDENCY,
+        cause: "the event was not recorded in this capture; record it on a captured stream first, or wait with the \
+                external flag (aclrtStreamWaitEventWithFlag)"
+            .to_owned(),
+    }
+    .into()
+}
+
+/// The host asks about an event that was recorded in a capture which goes on.
+pub(crate) fn event_captured() -> Error {
+    Fault::State {
+        code: abi::ACL_ERROR_RT_EVENT_CAPTURED,
+        cause: "the event was recorded in a capture, so it stands for no work yet; end the capture first".to_owned(),
+    }
+    .into()
+}
+
+/// A stream goes away while it is captured: the capture is invalid.
+pub(crate) fn abandon(stream: &'static Stream) {
+    if let Some(it) = stream.captured() {
+        let mut state = it.model.state();
+        if let Phase::Capturing(capture) = &mut state.phase {
+            capture
+                .invalid
+                .get_or_insert_with(|| "a captured stream was destroyed".to_owned());
+            if it.branch == 0 {
+                // Nobody can end it any more.
+                for branch in &state.branches {
+                    branch.stream.end_capture();
+                }
+                state.phase = Phase::Ready;
+                drop(state);
+                mode::ended();
+                let _ = super::model::destroy(it.model.handle);
+                return;
+            }
+        }
+        stream.end_capture();
+    }
+}
+
+/// The stream of a handle, if it keeps its calls for a model.
+pub(crate) fn of_handle(handle: u64) -> Option<Captured> {
+    STREAMS.find(handle)?.captured()
+}

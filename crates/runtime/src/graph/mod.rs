@@ -1,0 +1,49 @@
+//! Manual chapter: model runtime instances: what streams were given is kept instead of run, and run as
+//! often as wanted. Two ways lead to a model: *capturing* streams, and *building* from bound ones.
+//!
+//! # Glossary
+//!
+//! * **model**: branches and nodes; what aclmdlRI stands for.
+//! * **branch**: one stream that was captured (or bound). The first is where the capture began.
+//! * **node**: one captured call, in the order of the calls: a task, or one end of a dependency.
+//! * **label**: a captured record; waits for it refer to it. Dependencies inside of a model live and die
+//!   with each of its runs; events of the program are not touched.
+//! * **runner**: a stream of the model's own that does the work of a branch when the model runs. The first
+//!   branch of a captured model runs on the stream that it is executed on.
+//! * **group**: nodes whose parameters can be replaced; they are read when the node runs, not when the run
+//!   is queued.
+//!
+//! # Contract
+//!
+//! A run is ordered as if it were one task of its stream. Branches run in parallel as far as their
+//! dependencies allow. Runs of one model share its runners and so follow each other there.
+//!
+//! While a stream is captured, nothing that would wait for it is allowed (see [`mode`]); such a call is
+//! refused and makes the capture invalid, and its end says why.
+//!
+//! Lock order: the list of models, a model, then what submitting takes.
+
+mod build;
+pub(crate) mod capture;
+pub(crate) mod mode;
+mod model;
+mod print;
+mod replay;
+mod tasks;
+pub(crate) mod update;
+
+pub use build::{bind_stream, build_begin, build_end, end_task, unbind_stream};
+pub use capture::{begin, begin_to_model, end, info};
+pub use mode::exchange;
+pub(crate) use model::Slot;
+pub use model::{
+    Destroyed, destroy, id, name, register_destroy_callback, set_name, unregister_destroy_callback,
+};
+pub use print::{debug_json, debug_print};
+pub use replay::{abort, execute, execute_async};
+pub use tasks::{
+    Parameters, disable_task, set_task_parameters, streams, task_parameters, task_sequence,
+    task_type, tasks_of_stream, update,
+};
+pub(crate) use update::Update;
+pub use update::{group_begin, group_end, update_begin, update_end};

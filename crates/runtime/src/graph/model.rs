@@ -1,0 +1,461 @@
+//! Models, and how they are found.
+
+use std::collections::BTreeMap;
+use std::ffi::c_void;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use cannery_abi as abi;
+
+use crate::context::Context;
+use crate::error::{Error, Fault, Result};
+use crate::os::lock::QuickLock;
+use crate::patient;
+use crate::process::{Here, current};
+use crate::stream::Stream;
+use crate::stream::task::Task;
+
+/// Marks a number as the handle of a model.
+const TAG: u64 = 0xd7 << 48;
+/// Marks a number as the handle of a task of a model.
+const TASK_TAG: u64 = 0xd8 << 48;
+/// Marks a number as the handle of a task group.
+const GROUP_TAG: u64 = 0xd9 << 48;
+/// Bits of a task or group number in its handle.
+const PART_BITS: u32 = 24;
+
+/// A function that is told that a model is destroyed.
+pub type Destroyed = unsafe extern "C" fn(*mut c_void);
+
+static MODELS: Mutex<BTreeMap<u64, Arc<Model>>> = Mutex::new(BTreeMap::new());
+static NEXT: AtomicU32 = AtomicU32::new(1);
+
+/// See the module.
+pub(crate) struct Model {
+    pub(super) id: u32,
+    pub(super) handle: u64,
+    /// Where its runners live.
+    pub(super) context: &'static Context,
+    pub(super) generation: u64,
+    state: Mutex<State>,
+}
+
+/// What a model is at the moment.
+pub(super) enum Phase {
+    Capturing(Capturing),
+    /// Between aclmdlRIBuildBegin and aclmdlRIBuildEnd.
+    Building,
+    Ready,
+}
+
+pub(super) struct Capturing {
+    pub(super) mode: i32,
+    /// The thread that began.
+    pub(super) thread: i32,
+    pub(super) origin: u64,
+    /// Why it cannot become a model any more.
+    pub(super) invalid: Option<String>,
+}
+
+pub(super) struct State {
+    pub(super) name: String,
+    pub(super) phase: Phase,
+    /// Built rather than captured: every branch has a runner, and all begin with the run.
+    pub(super) built: bool,
+    pub(super) branches: Vec<Branch>,
+    pub(super) nodes: Vec<Node>,
+    /// What the branch of each label knew at it.
+    pub(super) labels: Vec<Vec<usize>>,
+    /// Nodes of each group.
+    pub(super) groups: Vec<Vec<usize>>,
+    pub(super) callbacks: Vec<(Destroyed, usize)>,
+}
+
+pub(super) struct Branch {
+    /// The stream of the program.
+    pub(super) handle: u64,
+    pub(super) stream: &'static Stream,
+    /// The stream that does its work; 0: none yet.
+    pub(super) runner: u64,
+    /// How many nodes of each branch are done when it gets here.
+    pub(super) knows: Vec<usize>,
+    /// Its own nodes so far.
+    pub(super) count: usize,
+    /// The group that is being recorded on it.
+    pub(super) group: Option<Vec<usize>>,
+    /// Whether it begins with the run (built models).
+    pub(super) from_start: bool,
+    pub(super) ended: bool,
+}
+
+pub(super) struct Node {
+    pub(super) branch: usize,
+    pub(super) what: What,
+    pub(super) disabled: bool,
+    pub(super) group: Option<usize>,
+    /// Parameters that wait for aclmdlRIUpdate.
+    pub(super) staged: Option<Task>,
+    pub(super) about: About,
+}
+
+/// What a node does.
+pub(super) enum What {
+    Run(Arc<Slot>),
+    Record {
+        label: usize,
+    },
+    Wait {
+        label: usize,
+    },
+    /// On an event of the program, each time the model runs.
+    ExternalRecord,
+    ExternalWait,
+    ResetEvent,
+}
+
+/// What is known of the call behind a node, for those who ask.
+#[derive(Clone, Copy, Default)]
+pub(super) struct About {
+    pub(super) event: u64,
+    pub(super) event_flag: u32,
+}
+
+/// A task that can be run again and again, and be replaced.
+pub(crate) struct Slot {
+    task: QuickLock<Task>,
+    /// Whether a thread of the runtime has to run it.
+    pub(crate) needs_worker: bool,
+}
+
+impl Slot {
+    fn new(task: Task) -> Arc<Slot> {
+        Arc::new(Slot {
+            needs_worker: task.needs_worker(),
+            task: QuickLock::new(task),
+        })
+    }
+
+    /// The task once more.
+    pub(crate) fn again(&self) -> Option<Task> {
+        self.task.lock().again()
+    }
+
+    /// Replaces the task by one of the same kind.
+    pub(super) fn replace(&self, task: Task) {
+        *self.task.lock() = task;
+    }
+
+    pub(super) fn look<R>(&self, at: impl FnOnce(&Task) -> R) -> R {
+        at(&self.task.lock())
+    }
+}
+
+impl State {
+    /// Adds a node to a branch.
+    pub(super) fn push(&mut self, branch: usize, what: What, about: About) {
+        let number = self.nodes.len();
+        let place = &mut self.branches[branch];
+        place.count += 1;
+        let count = place.count;
+        place.knows.resize(place.knows.len().max(branch + 1), 0);
+        place.knows[branch] = count;
+        if let Some(group) = &mut place.group {
+            group.push(number);
+        }
+        self.nodes.push(Node {
+            branch,
+            what,
+            disabled: false,
+            group: None,
+            staged: None,
+            about,
+        });
+    }
+
+    /// Adds a task to a branch.
+    pub(super) fn push_task(&mut self, branch: usize, task: Task) {
+        self.push(branch, What::Run(Slot::new(task)), About::default());
+    }
+
+    /// Adds the record of a new label.
+    pub(super) fn push_record(&mut self, branch: usize, about: About) -> usize {
+        let label = self.labels.len();
+        self.push(branch, What::Record { label }, about);
+        self.labels.push(self.branches[branch].knows.clone());
+        label
+    }
+
+    /// Adds a wait for a label.
+    pub(super) fn push_wait(&mut self, branch: usize, label: usize, about: About) {
+        let known = self.labels[label].clone();
+        let knows = &mut self.branches[branch].knows;
+        knows.resize(knows.len().max(known.len()), 0);
+        for (mine, other) in knows.iter_mut().zip(known) {
+            *mine = (*mine).max(other);
+        }
+        self.push(branch, What::Wait { label }, about);
+    }
+
+    /// Adds a branch.
+    pub(super) fn add_branch(&mut self, handle: u64, stream: &'static Stream) -> usize {
+        self.branches.push(Branch {
+            handle,
+            stream,
+            runner: 0,
+            knows: Vec::new(),
+            count: 0,
+            group: None,
+            from_start: true,
+            ended: false,
+        });
+        self.branches.len() - 1
+    }
+
+    /// Branches whose last work the first one does not wait for.
+    pub(super) fn unjoined(&self) -> Vec<u64> {
+        let knows = &self.branches[0].knows;
+        let missed = |(number, branch): (usize, &Branch)| {
+            let known = knows.get(number).copied().unwrap_or(0);
+            (number > 0 && known < branch.count).then_some(branch.handle)
+        };
+        self.branches
+            .iter()
+            .enumerate()
+            .filter_map(missed)
+            .collect()
+    }
+}
+
+impl Model {
+    /// A model that nobody knows yet.
+    pub(super) fn new(here: &Here, phase: Phase, built: bool) -> Arc<Model> {
+        let id = NEXT.fetch_add(1, Ordering::Relaxed);
+        Arc::new(Model {
+            id,
+            handle: TAG | u64::from(id) << 4,
+            context: here.context,
+            generation: here.runtime.contexts.generation_of(here.context),
+            state: Mutex::new(State {
+                name: String::new(),
+                phase,
+                built,
+                branches: Vec::new(),
+                nodes: Vec::new(),
+                labels: Vec::new(),
+                groups: Vec::new(),
+                callbacks: Vec::new(),
+            }),
+        })
+    }
+
+    pub(super) fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether it is being captured.
+    pub(crate) fn is_capturing(&self) -> bool {
+        matches!(self.state().phase, Phase::Capturing(_))
+    }
+
+    /// Makes its handle valid.
+    pub(super) fn publish(self: &Arc<Self>) -> Result<()> {
+        list()?.insert(self.handle, Arc::clone(self));
+        Ok(())
+    }
+
+    /// The handle of one of its tasks.
+    pub(super) fn task_handle(&self, node: usize) -> u64 {
+        TASK_TAG | u64::from(self.id) << PART_BITS | node as u64
+    }
+
+    /// The handle of one of its groups.
+    pub(super) fn group_handle(&self, group: usize) -> u64 {
+        GROUP_TAG | u64::from(self.id) << PART_BITS | group as u64
+    }
+}
+
+fn list() -> Result<MutexGuard<'static, BTreeMap<u64, Arc<Model>>>> {
+    patient::lock(&MODELS).ok_or_else(|| Fault::Forked.into())
+}
+
+/// Every model.
+pub(super) fn all() -> Vec<Arc<Model>> {
+    list().map_or_else(|_| Vec::new(), |list| list.values().cloned().collect())
+}
+
+pub(super) fn bad(param: &'static str, handle: u64, what: &str) -> Error {
+    Error::rt_param(
+        abi::ACL_ERROR_RT_INVALID_HANDLE,
+        param,
+        format!("{handle:#x} is no living {what}; destroyed already, or of another kind"),
+    )
+}
+
+/// The model of a handle.
+///
+/// # Errors
+/// 100000 for NULL; 107017 for what is no living model.
+pub(super) fn find(handle: u64) -> Result<Arc<Model>> {
+    if handle == 0 {
+        return Err(Error::null("modelRI"));
+    }
+    current()?;
+    let found = list()?.get(&handle).cloned();
+    found.ok_or_else(|| bad("modelRI", handle, "model"))
+}
+
+fn find_part(
+    param: &'static str,
+    handle: u64,
+    tag: u64,
+    what: &str,
+) -> Result<(Arc<Model>, usize)> {
+    if handle == 0 {
+        return Err(Error::null(param));
+    }
+    current()?;
+    let id = handle >> PART_BITS & 0xff_ffff;
+    let part = handle & ((1 << PART_BITS) - 1);
+    if handle >> 48 == tag >> 48
+        && let Some(model) = list()?.get(&(TAG | id << 4)).cloned()
+    {
+        return Ok((model, part as usize));
+    }
+    Err(bad(param, handle, what))
+}
+
+/// The model and the node of a task.
+pub(super) fn find_task(handle: u64) -> Result<(Arc<Model>, usize)> {
+    let (model, node) = find_part("task", handle, TASK_TAG, "task of a model")?;
+    if node < model.state().nodes.len() {
+        return Ok((model, node));
+    }
+    Err(bad("task", handle, "task of a model"))
+}
+
+/// The model and the group of a handle.
+pub(super) fn find_group(handle: u64) -> Result<(Arc<Model>, usize)> {
+    let (model, group) = find_part("handle", handle, GROUP_TAG, "task group")?;
+    if group < model.state().groups.len() {
+        return Ok((model, group));
+    }
+    Err(bad("handle", handle, "task group"))
+}
+
+/// aclmdlRIGetId.
+///
+/// # Errors
+/// 100000 for NULL; 107017.
+pub fn id(handle: u64, out: Option<&mut u32>) -> Result<()> {
+    let model = find(handle)?;
+    let Some(out) = out else {
+        return Err(Error::null("modelRIId"));
+    };
+    *out = model.id;
+    Ok(())
+}
+
+/// aclmdlRISetName: the last one counts.
+///
+/// # Errors
+/// 100000 for NULL; 107017.
+pub fn set_name(handle: u64, name: Option<&str>) -> Result<()> {
+    let model = find(handle)?;
+    let Some(name) = name else {
+        return Err(Error::null("name"));
+    };
+    model.state().name = name.to_owned();
+    Ok(())
+}
+
+/// aclmdlRIGetName: empty when none was set.
+///
+/// # Errors
+/// 100000 for NULL; 107017.
+pub fn name(handle: u64) -> Result<String> {
+    Ok(find(handle)?.state().name.clone())
+}
+
+/// aclmdlRIDestroyRegisterCallback: `function(data)` is called when the model is destroyed.
+///
+/// # Errors
+/// 100000 for NULL; 107017.
+pub fn register_destroy_callback(
+    handle: u64,
+    function: Option<Destroyed>,
+    data: *mut c_void,
+) -> Result<()> {
+    let model = find(handle)?;
+    let Some(function) = function else {
+        return Err(Error::null("func"));
+    };
+    model.state().callbacks.push((function, data as usize));
+    Ok(())
+}
+
+/// aclmdlRIDestroyUnregisterCallback: takes every registration of the function away.
+///
+/// # Errors
+/// 100000 for NULL; 107017; 107000 for a function that is not registered.
+pub fn unregister_destroy_callback(handle: u64, function: Option<Destroyed>) -> Result<()> {
+    let model = find(handle)?;
+    let Some(function) = function else {
+        return Err(Error::null("func"));
+    };
+    let mut state = model.state();
+    let before = state.callbacks.len();
+    state
+        .callbacks
+        .retain(|(other, _)| *other as usize != function as usize);
+    if state.callbacks.len() == before {
+        return Err(Error::rt_param(
+            abi::ACL_ERROR_RT_PARAM_INVALID,
+            "func",
+            "is not registered for this model",
+        ));
+    }
+    Ok(())
+}
+
+/// aclmdlRIDestroy: a run that is queued still comes to its end; the handle is gone at once.
+///
+/// # Errors
+/// 100000 for NULL; 107017; 107026 while it is being captured.
+pub fn destroy(handle: u64) -> Result<()> {
+    let model = find(handle)?;
+    if model.is_capturing() {
+        return Err(Error::sequence(
+            abi::ACL_ERROR_RT_MODEL_CAPTURED,
+            "the model is being captured; end the capture first (aclmdlRICaptureEnd)",
+        ));
+    }
+    if list()?.remove(&handle).is_none() {
+        return Err(bad("modelRI", handle, "model"));
+    }
+    let (callbacks, runners, bound) = {
+        let mut state = model.state();
+        let bound: Vec<&'static Stream> = if state.built {
+            state.branches.iter().map(|branch| branch.stream).collect()
+        } else {
+            Vec::new()
+        };
+        let runners: Vec<u64> = state
+            .branches
+            .iter_mut()
+            .map(|branch| branch.runner)
+            .collect();
+        (std::mem::take(&mut state.callbacks), runners, bound)
+    };
+    bound.into_iter().for_each(Stream::end_capture);
+    super::replay::give_up(runners);
+    for (function, data) in callbacks {
+        call(function, data);
+    }
+    Ok(())
+}
+
+#[allow(unsafe_code)] // calls a function of the program
+fn call(function: Destroyed, data: usize) {
+    // SAFETY: a function of the program with the argument it came with.
+    unsafe { function(data as *mut c_void) };
+}

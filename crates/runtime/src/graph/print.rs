@@ -1,0 +1,153 @@
+//! aclmdlRIDebugPrint, aclmdlRIDebugJsonPrint: what a model holds, for people and for programs.
+
+use std::io::Write as _;
+
+use cannery_abi as abi;
+use serde_json::{Value, json};
+
+use super::model::{Model, Node, Phase, What, find};
+use crate::error::{Error, Result};
+use crate::process::current;
+use crate::stream::task::Task;
+use crate::window::Window;
+
+fn ready(handle: u64) -> Result<std::sync::Arc<Model>> {
+    let model = find(handle)?;
+    if matches!(model.state().phase, Phase::Ready) {
+        return Ok(model);
+    }
+    Err(Error::sequence(
+        abi::ACL_ERROR_RT_MODEL_CAPTURED,
+        "the model is being captured or built; end that first",
+    ))
+}
+
+fn what(node: &Node, window: &Window) -> String {
+    match &node.what {
+        What::Record { label } => format!("record event {:#x} (label {label})", node.about.event),
+        What::Wait { label } => format!("wait for event {:#x} (label {label})", node.about.event),
+        What::ExternalRecord => format!("record external event {:#x}", node.about.event),
+        What::ExternalWait => format!("wait for external event {:#x}", node.about.event),
+        What::ResetEvent => format!("reset event {:#x}", node.about.event),
+        What::Run(slot) => slot.look(|task| {
+            let details = task.details(window);
+            if details.is_empty() {
+                task.name().to_owned()
+            } else {
+                format!("{} {details}", task.name())
+            }
+        }),
+    }
+}
+
+/// aclmdlRIDebugPrint: to standard output, a line for each task.
+///
+/// # Errors
+/// 100000 for NULL; 107017; 107026 while the model is being captured.
+pub fn debug_print(handle: u64) -> Result<()> {
+    let model = ready(handle)?;
+    let window = &current()?.window;
+    let state = model.state();
+    let mut text = format!(
+        "model {} \"{}\": {} stream(s), {} task(s)\n",
+        model.id,
+        state.name,
+        state.branches.len(),
+        state.nodes.len()
+    );
+    for (number, node) in state.nodes.iter().enumerate() {
+        let mark = match (node.disabled, node.group) {
+            (true, _) => " (disabled)".to_owned(),
+            (false, Some(group)) => format!(" (group {group})"),
+            (false, None) => String::new(),
+        };
+        text.push_str(&format!(
+            "  {number:4}  stream {}  {}{mark}\n",
+            node.branch,
+            what(node, window)
+        ));
+    }
+    drop(state);
+    // A closed output is no reason to fail.
+    let _ = std::io::stdout().lock().write_all(text.as_bytes());
+    Ok(())
+}
+
+/// aclmdlRIDebugJsonPrint: to a file, which is replaced. Flags: 0 streams and the numbers of their tasks, 1 every
+/// task.
+///
+/// # Errors
+/// 100000 for NULL and flags; 107017; 107026; 107000 for a file that cannot be written.
+pub fn debug_json(handle: u64, path: Option<&str>, flags: u32) -> Result<()> {
+    if handle == 0 {
+        return Err(Error::null("modelRI"));
+    }
+    let Some(path) = path else {
+        return Err(Error::null("path"));
+    };
+    if flags > 1 {
+        return Err(Error::value(
+            "flags",
+            flags,
+            "must be 0 (summary) or 1 (verbose)",
+        ));
+    }
+    let model = ready(handle)?;
+    let document = document(&model, flags == 1, &current()?.window);
+    let text = serde_json::to_string_pretty(&document).unwrap_or_default();
+    std::fs::write(path, text + "\n").map_err(|error| {
+        Error::rt_cause(
+            "path",
+            path,
+            format!("cannot be written: {error}; choose a file in a directory of yours"),
+        )
+    })
+}
+
+fn document(model: &Model, verbose: bool, window: &Window) -> Value {
+    let state = model.state();
+    let streams: Vec<Value> = state
+        .branches
+        .iter()
+        .enumerate()
+        .map(|(branch, place)| {
+            let tasks = state
+                .nodes
+                .iter()
+                .filter(|node| node.branch == branch)
+                .count();
+            json!({ "stream": branch, "handle": format!("{:#x}", place.handle), "tasks": tasks })
+        })
+        .collect();
+    let mut document = json!({
+        "id": model.id,
+        "name": state.name,
+        "streams": streams,
+        "groups": state.groups.len(),
+    });
+    if verbose {
+        let tasks: Vec<Value> = state
+            .nodes
+            .iter()
+            .enumerate()
+            .map(|(number, node)| {
+                let kind = match &node.what {
+                    What::Record { .. } | What::ExternalRecord => "record event",
+                    What::Wait { .. } | What::ExternalWait => "wait for event",
+                    What::ResetEvent => "reset event",
+                    What::Run(slot) => slot.look(Task::name),
+                };
+                json!({
+                    "id": number,
+                    "stream": node.branch,
+                    "kind": kind,
+                    "text": what(node, window),
+                    "group": node.group,
+                    "disabled": node.disabled,
+                })
+            })
+            .collect();
+        document["tasks"] = Value::Array(tasks);
+    }
+    document
+}

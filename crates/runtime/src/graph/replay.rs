@@ -1,0 +1,216 @@
+//! Running models: aclmdlRIExecuteAsync, aclmdlRIExecute, aclmdlRIAbort.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use cannery_abi as abi;
+
+use super::model::{Model, Phase, State, What, find};
+use crate::error::{Error, Result};
+use crate::process::here;
+use crate::stream::manage::{self, stream_of_call};
+use crate::stream::record::Record;
+use crate::stream::task::Task;
+use crate::stream::{STREAMS, Stream, engine, event};
+
+/// Runners of destroyed models that may still have work.
+static RETIRED: Mutex<Vec<u64>> = Mutex::new(Vec::new());
+
+/// Gives the runners of a model back; those that have work are given back when it is done.
+pub(super) fn give_up(runners: Vec<u64>) {
+    let mut retired = RETIRED.lock().unwrap_or_else(PoisonError::into_inner);
+    retired.extend(runners.into_iter().filter(|runner| *runner != 0));
+    retired.retain(|runner| match STREAMS.find(*runner) {
+        Some(stream) if stream.is_idle() => {
+            manage::end_internal(*runner, stream);
+            false
+        }
+        Some(_) => true,
+        None => false,
+    });
+}
+
+/// The stream that does the work of a branch.
+fn runner(model: &Model, state: &mut State, branch: usize) -> Result<&'static Stream> {
+    let known = state.branches[branch].runner;
+    if let Some(stream) = STREAMS.find(known) {
+        return Ok(stream);
+    }
+    let made = manage::make_internal(model.context, model.generation)?;
+    state.branches[branch].runner = made.0;
+    Ok(made.1)
+}
+
+fn wait(stream: &'static Stream, record: Arc<Record>) {
+    let token = Arc::new(());
+    engine::submit(
+        stream,
+        Task::Wait {
+            record,
+            until: None,
+            token,
+        },
+    );
+}
+
+fn record(stream: &'static Stream) -> Arc<Record> {
+    let record = Record::new(stream, None);
+    engine::submit(stream, Task::Record(Arc::clone(&record)));
+    record
+}
+
+/// Queues one run behind what `stream` has.
+fn run_on(model: &Model, stream: &'static Stream) -> Result<()> {
+    let mut guard = model.state();
+    let state = &mut *guard;
+    match &state.phase {
+        Phase::Ready => {}
+        Phase::Capturing(_) => {
+            return Err(Error::sequence(
+                abi::ACL_ERROR_RT_MODEL_CAPTURED,
+                "the model is being captured; end the capture first (aclmdlRICaptureEnd)",
+            ));
+        }
+        Phase::Building => {
+            return Err(Error::sequence(
+                abi::ACL_ERROR_RT_MODEL_EXECUTE,
+                "the model is being built; end that first (aclmdlRIBuildEnd)",
+            ));
+        }
+    }
+    // Every runner first: a run that is queued in part could not be taken back.
+    let mut streams = Vec::with_capacity(state.branches.len());
+    for branch in 0..state.branches.len() {
+        streams.push(if branch == 0 && !state.built {
+            stream
+        } else {
+            runner(model, state, branch)?
+        });
+    }
+    if state.built && !streams.is_empty() {
+        let begin = record(stream);
+        for own in &streams {
+            wait(own, Arc::clone(&begin));
+        }
+    }
+    let mut labels: Vec<Option<Arc<Record>>> = vec![None; state.labels.len()];
+    for node in &state.nodes {
+        let own = streams[node.branch];
+        if state.built && !state.branches[node.branch].from_start {
+            continue;
+        }
+        match &node.what {
+            What::Run(_) if node.disabled => {}
+            What::Run(slot) if node.group.is_some() => {
+                engine::submit(own, Task::Captured(Arc::clone(slot)));
+            }
+            What::Run(slot) => {
+                if let Some(task) = slot.again() {
+                    engine::submit(own, task);
+                }
+            }
+            What::Record { label } => labels[*label] = Some(record(own)),
+            What::Wait { label } => {
+                if let Some(record) = &labels[*label] {
+                    wait(own, Arc::clone(record));
+                }
+            }
+            What::ExternalRecord => event::record_external(node.about.event, own),
+            What::ExternalWait => engine::submit(own, Task::WaitExternal(node.about.event)),
+            What::ResetEvent => engine::submit(own, Task::ResetExternal(node.about.event)),
+        }
+    }
+    if state.built {
+        for own in streams {
+            wait(stream, record(own));
+        }
+    }
+    Ok(())
+}
+
+/// aclmdlRIExecuteAsync: queues one run. On a stream that is captured itself, the run becomes part of that
+/// capture.
+///
+/// # Errors
+/// 100000 for NULL; 107017; 107002, 107003; 107026 while the model is being captured; 207008 when no stream
+/// is left for its branches.
+pub fn execute_async(model: u64, stream: u64) -> Result<()> {
+    let model = find(model)?;
+    let (_, own) = stream_of_call("stream", stream)?;
+    if let Some(outer) = own.captured() {
+        return super::tasks::copy_into(&model, &outer, own, stream);
+    }
+    run_on(&model, own)
+}
+
+/// aclmdlRIExecute: one run, and waits for it; milliseconds, -1: for ever.
+///
+/// # Errors
+/// 100000 for NULL; 107000 for timeouts; 107017; 107002; 507046 when the time is over (the run goes on);
+/// the code of a task that failed.
+pub fn execute(model: u64, timeout: i32) -> Result<()> {
+    if timeout != -1 && timeout <= 0 {
+        return Err(Error::rt_value(
+            "timeout",
+            timeout,
+            "-1 (for ever) or a number of milliseconds above 0",
+        ));
+    }
+    let until = u64::try_from(timeout)
+        .ok()
+        .map(|limit| Instant::now() + Duration::from_millis(limit));
+    let model = find(model)?;
+    here()?;
+    super::mode::unsafe_call("aclmdlRIExecute")?;
+    let made = manage::make_internal(model.context, model.generation)?;
+    let result = run_on(&model, made.1).and_then(|()| {
+        if !engine::wait_for(made.1, made.1.submitted(), until) {
+            return Err(Error::sequence(
+                abi::ACL_ERROR_RT_STREAM_SYNC_TIMEOUT,
+                "the model was not done in time; it goes on",
+            ));
+        }
+        let codes = model
+            .state()
+            .branches
+            .iter()
+            .map(|branch| branch.runner)
+            .collect::<Vec<_>>();
+        let failed = codes
+            .into_iter()
+            .filter_map(|runner| STREAMS.find(runner))
+            .chain([made.1])
+            .map(Stream::take_error)
+            .find(|code| *code != 0);
+        match failed {
+            None => Ok(()),
+            Some(code) => Err(Error::sequence(code, "a task of the model failed")),
+        }
+    });
+    give_up(vec![made.0]);
+    result
+}
+
+/// aclmdlRIAbort: drops what the runners of a built model have not begun.
+///
+/// # Errors
+/// 100000 for NULL; 107017; 207000 for captured models.
+pub fn abort(model: u64) -> Result<()> {
+    let model = find(model)?;
+    let runners: Vec<u64> = {
+        let state = model.state();
+        if !state.built {
+            return Err(Error::unsupported(
+                "captured models cannot be aborted; abort the stream they run on (aclrtStreamAbort)",
+            ));
+        }
+        state.branches.iter().map(|branch| branch.runner).collect()
+    };
+    for stream in runners
+        .into_iter()
+        .filter_map(|runner| STREAMS.find(runner))
+    {
+        engine::drop_tasks(stream);
+    }
+    Ok(())
+}
