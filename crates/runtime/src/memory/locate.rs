@@ -78,7 +78,7 @@ fn piece(runtime: &Runtime, address: u64) -> Option<Block> {
         requested: piece.requested,
         owner: Owner {
             family: piece.family as u8,
-            module: APP_MODULE as u8,
+            module: APP_MODULE,
             page: piece.pages as u8,
         },
     })

@@ -165,7 +165,7 @@ fn put_into(
     let host = host && access;
     let Some(id) = place_pages(runtime, state, address, size, handle, host)
         .map_err(|error| no_mapping(size, &error))
-        .and_then(|()| Ok(runtime.areas.put(&piece)))
+        .map(|()| runtime.areas.put(&piece))
         .inspect_err(|_| forget(state, address, size))?
     else {
         let _ = clear_pages(runtime, address, size, host);
