@@ -259,6 +259,20 @@ pub(crate) fn take(stream: &'static Stream, task: Task) {
     state.push_task(it.branch, task);
 }
 
+/// Memory of a pool belongs to a position of its stream, and a captured stream has none.
+///
+/// # Errors
+/// 207000 while the stream is captured.
+#[inline]
+pub(crate) fn refuse_pool(stream: &Stream) -> Result<()> {
+    if stream.is_captured() {
+        return Err(Error::unsupported(
+            "stream-ordered pools cannot be used on a stream that is being captured; allocate before the capture",
+        ));
+    }
+    Ok(())
+}
+
 /// An event is recorded on a captured stream; what it stands for now.
 pub(crate) fn record(it: &Captured, event: u64, flags: u32) -> Label {
     let about = About {

@@ -48,6 +48,8 @@ pub(crate) enum Task {
     Copies(Box<[(u64, u64, u64)]>),
     /// Work that needs no more than itself.
     Compute(Arc<dyn Fn() -> i32 + Send + Sync>),
+    /// As `Compute`, for work that can be done only once; what it holds is let go when it is dropped.
+    Once(Box<dyn FnOnce() -> i32 + Send>),
     /// A task of a model, as it is when its turn comes.
     Captured(Arc<Slot>),
     HostFunction {
@@ -188,6 +190,7 @@ impl Task {
                 flag: *flag,
             },
             Task::CopyKept { .. }
+            | Task::Once(_)
             | Task::Captured(_)
             | Task::Report(_)
             | Task::Record(_)
@@ -306,6 +309,7 @@ impl Task {
             Task::Fill { .. } | Task::FillWords { .. } => "fill",
             Task::Copies(_) => "copies",
             Task::Compute(_) => "compute",
+            Task::Once(_) => "release",
             Task::Captured(_) => "captured task",
             Task::HostFunction { .. } => "host function",
             Task::Report(_) => "callback",
@@ -362,6 +366,12 @@ impl Task {
                 }
             }
             Task::Compute(work) => {
+                let code = work();
+                if code != 0 {
+                    stream.fail(code);
+                }
+            }
+            Task::Once(work) => {
                 let code = work();
                 if code != 0 {
                     stream.fail(code);

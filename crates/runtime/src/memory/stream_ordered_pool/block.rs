@@ -35,6 +35,7 @@ pub fn alloc(out: Option<&mut u64>, size: u64, pool: u64, stream: u64) -> Result
         return Ok(());
     }
     let (_, stream) = stream_of_call("stream", stream)?;
+    crate::graph::capture::refuse_pool(stream)?;
     let place = POOLS.find(pool).ok_or_else(|| dead(pool))?;
     let units = size.div_ceil(UNIT);
     let (grant, base) = match take(place, pool, units, stream)? {
@@ -153,6 +154,7 @@ pub fn free(address: u64, stream: u64) -> Result<()> {
         return Err(no_stream());
     }
     let (here, stream) = stream_of_call("stream", stream)?;
+    crate::graph::capture::refuse_pool(stream)?;
     let Some((_, piece)) = here.runtime.areas.find(address) else {
         return free_other(here.runtime, address, stream);
     };
@@ -236,7 +238,7 @@ fn free_other(runtime: &'static Runtime, address: u64, stream: &'static Stream) 
     let block = Block(address);
     engine::submit(
         stream,
-        Task::Compute(Box::new(move || {
+        Task::Once(Box::new(move || {
             block.release().map_or_else(|e| e.code(), |()| 0)
         })),
     );

@@ -118,7 +118,7 @@ fn depart(place: &'static Place, (handle, leaving): Departing) {
                     drop(departure);
                     0
                 };
-                engine::submit(ticket.stream.0, Task::Compute(Box::new(work)));
+                engine::submit(ticket.stream.0, Task::Once(Box::new(work)));
             }
             _ => drop(departure),
         }
