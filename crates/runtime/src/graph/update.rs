@@ -187,11 +187,9 @@ pub fn update_end(handle: u64) -> Result<()> {
     drop(state);
     engine::submit(
         stream,
-        Task::Compute(Arc::new(move || {
-            for (slot, task) in &changes {
-                if let Some(task) = task.again() {
-                    slot.replace(task);
-                }
+        Task::Once(Box::new(move || {
+            for (slot, task) in changes {
+                slot.replace(task);
             }
             0
         })),
