@@ -95,6 +95,30 @@ pub(crate) fn array<'a, T>(pointer: *const T, len: usize) -> Option<&'a [T]> {
     Some(unsafe { core::slice::from_raw_parts(pointer, len) })
 }
 
+/// An array that a call fills; `None` for NULL.
+pub(crate) fn slice_mut<'a, T>(pointer: *mut T, len: usize) -> Option<&'a mut [T]> {
+    if pointer.is_null() {
+        return None;
+    }
+    // SAFETY: not NULL, so it has room for `len` elements per the contract of the faces.
+    Some(unsafe { core::slice::from_raw_parts_mut(pointer, len) })
+}
+
+/// Runs a call of the function of this name, which returns a number instead of a code: `failed` on
+/// failure, with a text. The products are checked where the runtime is asked for.
+macro_rules! value_or {
+    ($failed:expr, $api:literal, $call:expr) => {{
+        const PRODUCTS: u8 = cannery_runtime::profile::products_of($api);
+        let mut value: u64 = $failed;
+        $crate::face::answer($api, PRODUCTS, || {
+            value = ($call)()?;
+            Ok(())
+        });
+        value
+    }};
+}
+pub(crate) use value_or;
+
 /// An array of pointers, as numbers.
 pub(crate) fn addresses<'a>(pointer: *mut *mut c_void, len: usize) -> Option<&'a [u64]> {
     array(pointer.cast::<u64>().cast_const(), len)

@@ -47,6 +47,7 @@ mod peer;
 mod philox;
 mod process;
 mod properties;
+pub mod queue;
 mod registry;
 mod settings;
 mod state_callback;

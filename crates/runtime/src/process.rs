@@ -149,10 +149,14 @@ pub(crate) fn current_of(products: u8) -> Result<&'static Runtime> {
 #[cold]
 fn lacks(runtime: &Runtime) -> Error {
     let function = thread::function();
+    let names = crate::settings::profile::names_of(thread::wanted());
+    let have = match names.len() {
+        0 => "no product has it".to_owned(),
+        _ => format!("these have it: {names}"),
+    };
     Error::unsupported(format!(
-        "profile {} lacks {function}; these have it: {}",
+        "profile {} lacks {function}; {have}",
         runtime.settings.profile.name,
-        crate::settings::profile::products_with(function)
     ))
 }
 

@@ -284,6 +284,83 @@ functions! {
     fn hi_mpi_dvpp_malloc(device: u32, ptr: *mut *mut c_void, size: u64) -> i32;
     fn hi_mpi_dvpp_free(ptr: *mut c_void) -> i32;
 
+    // Channels of tensors.
+    fn acltdtAddDataItem(dataset: *mut acltdtDataset, data_item: *mut acltdtDataItem) -> aclError;
+    fn acltdtCleanChannel(handle: *mut acltdtChannelHandle) -> aclError;
+    fn acltdtCreateChannel(device_id: u32, name: *const c_char) -> *mut acltdtChannelHandle;
+    fn acltdtCreateChannelWithCapacity(device_id: u32, name: *const c_char, capacity: usize) -> *mut acltdtChannelHandle;
+    fn acltdtCreateDataItem(tdt_type: acltdtTensorType, dims: *const i64, dim_num: usize, data_type: aclDataType, data: *mut c_void, size: usize) -> *mut acltdtDataItem;
+    fn acltdtCreateDataset() -> *mut acltdtDataset;
+    fn acltdtDestroyChannel(handle: *mut acltdtChannelHandle) -> aclError;
+    fn acltdtDestroyDataItem(data_item: *mut acltdtDataItem) -> aclError;
+    fn acltdtDestroyDataset(dataset: *mut acltdtDataset) -> aclError;
+    fn acltdtGetDataAddrFromItem(data_item: *const acltdtDataItem) -> *mut c_void;
+    fn acltdtGetDataItem(dataset: *const acltdtDataset, index: usize) -> *mut acltdtDataItem;
+    fn acltdtGetDataSizeFromItem(data_item: *const acltdtDataItem) -> usize;
+    fn acltdtGetDataTypeFromItem(data_item: *const acltdtDataItem) -> aclDataType;
+    fn acltdtGetDatasetName(dataset: *const acltdtDataset) -> *const c_char;
+    fn acltdtGetDatasetSize(dataset: *const acltdtDataset) -> usize;
+    fn acltdtGetDimNumFromItem(data_item: *const acltdtDataItem) -> usize;
+    fn acltdtGetDimsFromItem(data_item: *const acltdtDataItem, dims: *mut i64, dim_num: usize) -> aclError;
+    fn acltdtGetSliceInfoFromItem(data_item: *const acltdtDataItem, slice_num: *mut usize, slice_id: *mut usize) -> aclError;
+    fn acltdtGetTensorTypeFromItem(data_item: *const acltdtDataItem) -> acltdtTensorType;
+    fn acltdtQueryChannelSize(handle: *const acltdtChannelHandle, size: *mut usize) -> aclError;
+    fn acltdtReceiveTensor(handle: *const acltdtChannelHandle, dataset: *mut acltdtDataset, timeout: i32) -> aclError;
+    fn acltdtSendTensor(handle: *const acltdtChannelHandle, dataset: *const acltdtDataset, timeout: i32) -> aclError;
+    fn acltdtStopChannel(handle: *mut acltdtChannelHandle) -> aclError;
+
+    // Shared queues.
+    fn acltdtAddQueueRoute(route_list: *mut acltdtQueueRouteList, route: *const acltdtQueueRoute) -> aclError;
+    fn acltdtAllocBuf(size: usize, kind: u32, buf: *mut acltdtBuf) -> aclError;
+    fn acltdtAppendBufChain(head_buf: acltdtBuf, buf: acltdtBuf) -> aclError;
+    fn acltdtAttachQueue(qid: u32, timeout: i32, permission: *mut u32) -> aclError;
+    fn acltdtBindQueueRoutes(q_route_list: *mut acltdtQueueRouteList) -> aclError;
+    fn acltdtCopyBufRef(buf: acltdtBuf, new_buf: *mut acltdtBuf) -> aclError;
+    fn acltdtCreateQueue(attr: *const acltdtQueueAttr, qid: *mut u32) -> aclError;
+    fn acltdtCreateQueueAttr() -> *mut acltdtQueueAttr;
+    fn acltdtCreateQueueRoute(src_id: u32, dst_id: u32) -> *mut acltdtQueueRoute;
+    fn acltdtCreateQueueRouteList() -> *mut acltdtQueueRouteList;
+    fn acltdtCreateQueueRouteQueryInfo() -> *mut acltdtQueueRouteQueryInfo;
+    fn acltdtDequeue(qid: u32, buf: *mut acltdtBuf, timeout: i32) -> aclError;
+    fn acltdtDequeueData(qid: u32, data: *mut c_void, data_size: usize, ret_data_size: *mut usize, user_data: *mut c_void, user_data_size: usize, timeout: i32) -> aclError;
+    fn acltdtDestroyQueue(qid: u32) -> aclError;
+    fn acltdtDestroyQueueAttr(attr: *const acltdtQueueAttr) -> aclError;
+    fn acltdtDestroyQueueRoute(route: *const acltdtQueueRoute) -> aclError;
+    fn acltdtDestroyQueueRouteList(route_list: *const acltdtQueueRouteList) -> aclError;
+    fn acltdtDestroyQueueRouteQueryInfo(info: *const acltdtQueueRouteQueryInfo) -> aclError;
+    fn acltdtEnqueue(qid: u32, buf: acltdtBuf, timeout: i32) -> aclError;
+    fn acltdtEnqueueData(qid: u32, data: *const c_void, data_size: usize, user_data: *const c_void, user_data_size: usize, timeout: i32, rsv: u32) -> aclError;
+    fn acltdtFreeBuf(buf: acltdtBuf) -> aclError;
+    fn acltdtGetBufChainNum(head_buf: acltdtBuf, num: *mut u32) -> aclError;
+    fn acltdtGetBufData(buf: acltdtBuf, data_ptr: *mut *mut c_void, size: *mut usize) -> aclError;
+    fn acltdtGetBufDataLen(buf: acltdtBuf, len: *mut usize) -> aclError;
+    fn acltdtGetBufFromChain(head_buf: acltdtBuf, index: u32, buf: *mut acltdtBuf) -> aclError;
+    fn acltdtGetBufUserData(buf: acltdtBuf, data_ptr: *mut c_void, size: usize, offset: usize) -> aclError;
+    fn acltdtGetQueueAttr(attr: *const acltdtQueueAttr, kind: acltdtQueueAttrType, len: usize, param_ret_size: *mut usize, param: *mut c_void) -> aclError;
+    fn acltdtGetQueueRoute(route_list: *const acltdtQueueRouteList, index: usize, route: *mut acltdtQueueRoute) -> aclError;
+    fn acltdtGetQueueRouteNum(route_list: *const acltdtQueueRouteList) -> usize;
+    fn acltdtGetQueueRouteParam(route: *const acltdtQueueRoute, kind: acltdtQueueRouteParamType, len: usize, param_ret_size: *mut usize, param: *mut c_void) -> aclError;
+    fn acltdtGrantQueue(qid: u32, pid: i32, permission: u32, timeout: i32) -> aclError;
+    fn acltdtQueryQueueRoutes(query_info: *const acltdtQueueRouteQueryInfo, q_route_list: *mut acltdtQueueRouteList) -> aclError;
+    fn acltdtSetBufDataLen(buf: acltdtBuf, len: usize) -> aclError;
+    fn acltdtSetBufUserData(buf: acltdtBuf, data_ptr: *const c_void, size: usize, offset: usize) -> aclError;
+    fn acltdtSetQueueAttr(attr: *mut acltdtQueueAttr, kind: acltdtQueueAttrType, len: usize, param: *const c_void) -> aclError;
+    fn acltdtSetQueueRouteQueryInfo(param: *mut acltdtQueueRouteQueryInfo, kind: acltdtQueueRouteQueryInfoParamType, len: usize, value: *const c_void) -> aclError;
+    fn acltdtUnbindQueueRoutes(q_route_list: *mut acltdtQueueRouteList) -> aclError;
+
+    // Reserved buffers.
+    fn aclrtAllocBuf(buf: *mut aclrtMbuf, size: usize) -> aclError;
+    fn aclrtAppendBufChain(head_buf: aclrtMbuf, buf: aclrtMbuf) -> aclError;
+    fn aclrtCopyBufRef(buf: aclrtMbuf, new_buf: *mut aclrtMbuf) -> aclError;
+    fn aclrtFreeBuf(buf: aclrtMbuf) -> aclError;
+    fn aclrtGetBufChainNum(head_buf: aclrtMbuf, num: *mut u32) -> aclError;
+    fn aclrtGetBufData(buf: aclrtMbuf, data_ptr: *mut *mut c_void, size: *mut usize) -> aclError;
+    fn aclrtGetBufDataLen(buf: aclrtMbuf, len: *mut usize) -> aclError;
+    fn aclrtGetBufFromChain(head_buf: aclrtMbuf, index: u32, buf: *mut aclrtMbuf) -> aclError;
+    fn aclrtGetBufUserData(buf: aclrtMbuf, data_ptr: *mut c_void, size: usize, offset: usize) -> aclError;
+    fn aclrtSetBufDataLen(buf: aclrtMbuf, len: usize) -> aclError;
+    fn aclrtSetBufUserData(buf: aclrtMbuf, data_ptr: *const c_void, size: usize, offset: usize) -> aclError;
+
     // Data buffers.
     fn aclCreateDataBuffer(data: *mut c_void, size: usize) -> *mut aclDataBuffer;
     fn aclDestroyDataBuffer(buffer: *const aclDataBuffer) -> aclError;

@@ -4,6 +4,7 @@
 
 mod cache;
 mod callback;
+mod channel;
 mod context;
 mod count_notify;
 mod data_buffer;
@@ -34,6 +35,7 @@ mod pool_order;
 mod pool_own;
 mod process;
 mod product;
+mod queue;
 mod random_numbers;
 mod rc;
 mod registered;
@@ -55,6 +57,7 @@ pub(crate) fn all() -> Vec<Case> {
     [
         cache::cases(),
         callback::cases(),
+        channel::cases(),
         context::cases(),
         count_notify::cases(),
         data_buffer::cases(),
@@ -84,6 +87,7 @@ pub(crate) fn all() -> Vec<Case> {
         pool_own::cases(),
         process::cases(),
         product::cases(),
+        queue::cases(),
         random_numbers::cases(),
         rc::cases(),
         registered::cases(),

@@ -5,10 +5,13 @@
 //! * [`canary`]: one page that tells a forked child from its parent.
 #![allow(unsafe_code)] // system calls and raw memory: the reason why this module exists
 
+pub(crate) mod block;
 pub(crate) mod canary;
 pub(crate) mod copy;
+pub(crate) mod directory_lock;
 pub(crate) mod futex;
 pub(crate) mod host;
+pub(crate) mod identity;
 pub(crate) mod lock;
 pub(crate) mod map;
 pub(crate) mod process;

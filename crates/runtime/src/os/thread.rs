@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 use std::thread::Thread;
 
 /// Starts a thread with so many bytes of stack that takes no signals of the program. False when there is none to be had.
-pub(crate) fn spawn_quiet(name: &str, stack: usize, run: fn()) -> bool {
+pub(crate) fn spawn_quiet(name: &str, stack: usize, run: impl FnOnce() + Send + 'static) -> bool {
     let mut all = std::mem::MaybeUninit::<libc::sigset_t>::uninit();
     let mut before = std::mem::MaybeUninit::<libc::sigset_t>::uninit();
     // SAFETY: both sets are places for the calls to write to; the first is filled before its use.
@@ -17,7 +17,7 @@ pub(crate) fn spawn_quiet(name: &str, stack: usize, run: fn()) -> bool {
         .stack_size(stack)
         .spawn(move || {
             // A panic here must not take the program down.
-            let _ = std::panic::catch_unwind(run);
+            let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(run));
         })
         .is_ok();
     // SAFETY: `before` was written by the call above.

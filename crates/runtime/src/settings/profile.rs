@@ -322,7 +322,11 @@ const fn same(a: &[u8], b: &[u8]) -> bool {
 /// Names of the products that have a function, for texts.
 #[must_use]
 pub fn products_with(function: &str) -> String {
-    let mask = products_of(function);
+    names_of(products_of(function))
+}
+
+/// Names of the products of a mask, for texts.
+pub(crate) fn names_of(mask: u8) -> String {
     let names = PROFILES
         .iter()
         .filter(|profile| mask >> profile.bit & 1 == 1);
