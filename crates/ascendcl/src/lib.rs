@@ -37,3 +37,4 @@ mod stream_ordered_pool;
 mod virtual_memory;
 mod tdt_channel;
 mod tdt_queue;
+mod virtual_memory;

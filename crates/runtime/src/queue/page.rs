@@ -213,7 +213,9 @@ impl Page {
         loop {
             match lock.compare_exchange(0, self.me, Ordering::Acquire, Ordering::Relaxed) {
                 Ok(_) => return Held(self),
-                Err(holder) if round > 0 && round.is_multiple_of(LOOK) && !identity::lives(holder) => {
+                Err(holder)
+                    if round > 0 && round.is_multiple_of(LOOK) && !identity::lives(holder) =>
+                {
                     let taken = lock.compare_exchange(
                         holder,
                         self.me,
