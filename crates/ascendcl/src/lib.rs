@@ -34,7 +34,6 @@ mod refusal;
 mod shared_buffer;
 mod stream;
 mod stream_ordered_pool;
-mod virtual_memory;
 mod tdt_channel;
 mod tdt_queue;
 mod virtual_memory;
