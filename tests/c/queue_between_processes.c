@@ -159,6 +159,6 @@ int main(void)
     }
     OK(aclrtResetDevice(0));
     OK(aclFinalize());
-    HOLDS(rmdir(private_directory()) == 0);
+    remove_directory();
     return 0;
 }

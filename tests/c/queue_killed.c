@@ -249,6 +249,6 @@ int main(void)
     SAME(0, files());
     OK(aclrtResetDevice(0));
     OK(aclFinalize());
-    HOLDS(rmdir(private_directory()) == 0);
+    remove_directory();
     return 0;
 }

@@ -129,7 +129,7 @@ static inline const char *private_directory(void)
     return path;
 }
 
-/* Files in the runtime directory. */
+/* Files of queues and channels in the runtime directory. */
 static inline int files(void)
 {
     int count = 0;
@@ -138,12 +138,21 @@ static inline int files(void)
 
     HOLDS(directory != NULL);
     while ((entry = readdir(directory)) != NULL) {
-        if (entry->d_name[0] != '.') {
+        if (strncmp(entry->d_name, "queue-", 6) == 0 || strncmp(entry->d_name, "channel-", 8) == 0) {
             count++;
         }
     }
     closedir(directory);
     return count;
+}
+
+/* Removes the directory: what this process still has in it (its card) too. */
+static inline void remove_directory(void)
+{
+    char command[96];
+
+    snprintf(command, sizeof command, "rm -r %s", private_directory());
+    HOLDS(system(command) == 0);
 }
 
 #endif

@@ -5,15 +5,6 @@ use std::time::Duration;
 
 /// Sleeps while `word` holds `value`, at most for `limit`. May return early.
 pub(crate) fn wait(word: &AtomicU32, value: u32, limit: Option<Duration>) {
-    sleep(word, libc::FUTEX_PRIVATE_FLAG, value, limit);
-}
-
-/// As [`wait`], for a word that several processes map.
-pub(crate) fn wait_shared(word: &AtomicU32, value: u32, limit: Duration) {
-    sleep(word, 0, value, Some(limit));
-}
-
-fn sleep(word: &AtomicU32, flag: libc::c_int, value: u32, limit: Option<Duration>) {
     let time = limit.map(|limit| libc::timespec {
         tv_sec: libc::time_t::try_from(limit.as_secs()).unwrap_or(libc::time_t::MAX),
         tv_nsec: limit.subsec_nanos().into(),
@@ -24,30 +15,21 @@ fn sleep(word: &AtomicU32, flag: libc::c_int, value: u32, limit: Option<Duration
         libc::syscall(
             libc::SYS_futex,
             word.as_ptr(),
-            libc::FUTEX_WAIT | flag,
+            libc::FUTEX_WAIT | libc::FUTEX_PRIVATE_FLAG,
             value,
             time,
         )
     };
 }
 
-/// Wakes everybody of this process who sleeps on `word`.
+/// Wakes everybody who sleeps on `word`.
 pub(crate) fn wake_all(word: &AtomicU32) {
-    wake(word, libc::FUTEX_PRIVATE_FLAG);
-}
-
-/// Wakes everybody of any process who sleeps on `word` with [`wait_shared`].
-pub(crate) fn wake_all_shared(word: &AtomicU32) {
-    wake(word, 0);
-}
-
-fn wake(word: &AtomicU32, flag: libc::c_int) {
     // SAFETY: only the address is used.
     unsafe {
         libc::syscall(
             libc::SYS_futex,
             word.as_ptr(),
-            libc::FUTEX_WAKE | flag,
+            libc::FUTEX_WAKE | libc::FUTEX_PRIVATE_FLAG,
             i32::MAX,
         )
     };

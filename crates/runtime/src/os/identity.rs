@@ -2,20 +2,13 @@
 
 use std::os::unix::fs::MetadataExt as _;
 
-use super::host;
+use super::{host, process};
 
 /// A process as one number: its id, and when it started. `None`: there is no such process (a zombie is
 /// none). Never 0.
 pub(crate) fn of(pid: i32) -> Option<u64> {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The name before may hold anything.
-    let mut fields = stat[stat.rfind(')')? + 1..].split_ascii_whitespace();
-    let state = fields.next()?;
-    if matches!(state, "Z" | "X") {
-        return None;
-    }
-    let started: u64 = fields.nth(18)?.parse().ok()?;
-    Some((started & 0xffff_ffff) << 32 | u64::from(pid.cast_unsigned()))
+    let seen = process::look(pid)?;
+    Some((seen.start & 0xffff_ffff) << 32 | u64::from(pid.cast_unsigned()))
 }
 
 /// The calling process.

@@ -5,7 +5,7 @@ use std::io;
 use std::os::fd::AsRawFd as _;
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
 use super::map::{self, Access};
 
@@ -71,12 +71,6 @@ impl SharedPage {
         // SAFETY: mapped readable and writable while `self` lives, of this size, aligned to a page;
         // other processes touch it through atomics too, and any pattern of bits is a value.
         unsafe { &*(self.at as *const [AtomicU64; WORDS]) }
-    }
-
-    /// The first half of a word, for sleeping on it.
-    pub(crate) fn half(&self, at: usize) -> &AtomicU32 {
-        // SAFETY: `words` checks the place; half a word is aligned, and any pattern of bits is a value.
-        unsafe { AtomicU32::from_ptr(self.words()[at].as_ptr().cast()) }
     }
 }
 

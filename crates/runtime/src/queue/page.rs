@@ -191,19 +191,19 @@ impl Page {
     }
 
     /// The bell as it is now, for [`sleep`](Self::sleep).
-    pub(crate) fn bell(&self) -> u32 {
-        self.page.half(BELL).load(Ordering::Acquire)
+    pub(crate) fn bell(&self) -> u64 {
+        self.get(BELL)
     }
 
     /// Wakes everybody who sleeps.
     pub(crate) fn ring(&self) {
-        self.page.half(BELL).fetch_add(1, Ordering::AcqRel);
-        futex::wake_all_shared(self.page.half(BELL));
+        self.word(BELL).fetch_add(1, Ordering::AcqRel);
+        futex::wake_all_shared(self.word(BELL));
     }
 
     /// Sleeps until the bell rings, or for so long. It may have rung since `bell` was read.
-    pub(crate) fn sleep(&self, bell: u32, limit: Duration) {
-        futex::wait_shared(self.page.half(BELL), bell, limit);
+    pub(crate) fn sleep(&self, bell: u64, limit: Duration) {
+        futex::wait_shared(self.word(BELL), bell, Some(limit));
     }
 
     /// Takes the lock, also from a process that was killed while it held it.

@@ -184,7 +184,7 @@ impl Ring {
     /// Sleeps until something changes. The caller has found nothing to do since `bell` was read.
     fn wait(
         &self,
-        bell: u32,
+        bell: u64,
         deaths: u64,
         patience: Patience,
         stop: &AtomicBool,
