@@ -79,6 +79,7 @@ def compile_companion(source, libraries):
         *("-o", str(libraries / name), str(source)),
         *(f"-Wl,-soname,{name}", "-Wl,--no-undefined", "-Wl,--no-as-needed"),
         *(f"-L{libraries}", "-lascendcl", "-Wl,-rpath,$ORIGIN"),
+        *("-Wl,--as-needed", "-ldl"),
     ]
     try:
         done = subprocess.run(command, capture_output=True, text=True, check=False)
