@@ -51,6 +51,10 @@ api! {
     aclrtDestroyEvent: fn(abi::aclrtEvent) -> Code;
     aclrtRecordEvent: fn(abi::aclrtEvent, abi::aclrtStream) -> Code;
     aclrtQueryEventStatus: fn(abi::aclrtEvent, *mut abi::aclrtEventRecordedStatus) -> Code;
+    aclrtMemPoolCreate: fn(*mut abi::aclrtMemPool, *const abi::aclrtMemPoolProps) -> Code;
+    aclrtMemPoolDestroy: fn(abi::aclrtMemPool) -> Code;
+    aclrtMemPoolMallocAsync: fn(*mut *mut c_void, usize, abi::aclrtMemPool, abi::aclrtStream) -> Code;
+    aclrtMemPoolFreeAsync: fn(*mut c_void, abi::aclrtStream) -> Code;
     aclrtGetMemInfo: fn(abi::aclrtMemAttr, *mut usize, *mut usize) -> Code;
 }
 

@@ -4,6 +4,7 @@ mod copies;
 mod device_memory;
 mod host_memory;
 pub(crate) mod instructions;
+mod pools;
 mod python;
 mod queries;
 mod startup;
@@ -21,7 +22,7 @@ pub(crate) struct Chapter {
 }
 
 /// What a run measures, in this order.
-pub(crate) const TIMED: [Chapter; 9] = [
+pub(crate) const TIMED: [Chapter; 10] = [
     Chapter {
         title: "Device memory: aclrtMalloc + aclrtFree",
         run: device_memory::run,
@@ -45,6 +46,11 @@ pub(crate) const TIMED: [Chapter; 9] = [
     Chapter {
         title: "Streams and events",
         run: streams::run,
+    },
+    // After the streams: while there are pools, events cost a little more.
+    Chapter {
+        title: "Stream-ordered pools: aclrtMemPoolMallocAsync + aclrtMemPoolFreeAsync",
+        run: pools::run,
     },
     Chapter {
         title: "Use of the memory",
