@@ -8,6 +8,7 @@ use super::card::Neighbour;
 use super::config::{self, APP_MODULE, Attribute, Wishes};
 use super::policy::{self, Pages};
 use super::store::{LARGEST_SMALL, Refusal, Request, Store, charge_of};
+use super::stream_ordered_pool;
 use crate::error::{Error, Fault, OtherShare, OwnerShare, Result, Shortage, show_bytes};
 use crate::process::{Here, here_and_me};
 use crate::settings::Profile;
@@ -388,7 +389,7 @@ pub(crate) fn shortage(
         total,
         largest,
         other_free,
-        owners: owners(store),
+        owners: owners(device, store),
         others,
         quota: usage.quota,
         next,
@@ -414,7 +415,7 @@ fn charge_saturating(pages: PageKind, size: u64) -> u64 {
 }
 
 /// Owners of device memory in this process, largest first.
-fn owners(store: &Store) -> Vec<OwnerShare> {
+fn owners(device: u32, store: &Store) -> Vec<OwnerShare> {
     let counters = store.counters();
     let mut owners: Vec<OwnerShare> = Family::ALL
         .iter()
@@ -426,6 +427,14 @@ fn owners(store: &Store) -> Vec<OwnerShare> {
             bytes: tally.bytes.unsigned_abs(),
         })
         .collect();
+    let (pools, bytes) = stream_ordered_pool::held(device as usize);
+    if pools > 0 {
+        owners.push(OwnerShare {
+            name: "pools of aclrtMemPoolCreate".to_owned(),
+            blocks: pools,
+            bytes,
+        });
+    }
     owners.sort_by_key(|owner| std::cmp::Reverse(owner.bytes));
     owners.truncate(5);
     owners

@@ -554,6 +554,11 @@ pub(crate) fn drop_tasks(stream: &'static Stream) {
         std::mem::take(&mut *queue)
     };
     super::order::forget(stream);
+    if super::order::is_watched() {
+        // Memory changes hands when tasks count as done: the running one, which does not count yet,
+        // is let finish with its bytes first.
+        finish_moving(stream);
+    }
     let count = dropped.len() as u64;
     dropped.into_iter().for_each(Task::drop_unrun);
     if count > 0 {
@@ -603,11 +608,16 @@ pub(crate) fn let_go_of(start: u64, end: u64) {
         for task in stream.queue.lock().iter_mut() {
             task.let_go_of(start, end);
         }
-        // A task that was taken out before may still be at it; tasks that move bytes end soon.
-        let done = stream.done.load(Ordering::SeqCst);
-        while stream.moving.load(Ordering::SeqCst) && stream.done.load(Ordering::SeqCst) == done {
-            std::thread::yield_now();
-        }
+        finish_moving(stream);
+    }
+}
+
+/// Waits for a task that was taken out of the queue before and may still be at its bytes: such tasks
+/// end soon.
+fn finish_moving(stream: &Stream) {
+    let done = stream.done.load(Ordering::SeqCst);
+    while stream.moving.load(Ordering::SeqCst) && stream.done.load(Ordering::SeqCst) == done {
+        std::thread::yield_now();
     }
 }
 

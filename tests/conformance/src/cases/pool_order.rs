@@ -5,6 +5,7 @@ use super::support::*;
 
 pub(super) fn cases() -> Vec<Case> {
     let mut cases = reuse();
+    cases.extend(aborted());
     cases.extend(leaving());
     cases.extend(storm());
     cases
@@ -241,6 +242,37 @@ fn reuse() -> Vec<Case> {
             }
         }),
     ]
+}
+
+fn aborted() -> Vec<Case> {
+    vec![case("x.pool.abort_while_copying", Setup::device0(), |t| {
+        // The copy that an aborted stream is in the middle of ends before its block is anybody's.
+        const LEN: usize = 64 * MIB;
+        let (mp, s1, s2) = (pool_with(t, &[OPPORTUNISTIC]), t.stream(), t.stream());
+        t.set_pool_attr(mp, THRESHOLD, 1 << 30);
+        let (h, _) = t.pinned(LEN);
+        for round in 0..8 {
+            let p = t.pooled(LEN, mp, s1);
+            for _ in 0..3 {
+                t.copy_async(p, h, LEN, s1);
+            }
+            t.unpool(p, s1);
+            // Dropped tasks from behind the release count as done.
+            t.counted(s1);
+            t.counted(s1);
+            if round % 2 == 1 {
+                std::thread::sleep(std::time::Duration::from_millis(2));
+            }
+            t.ok(aclrtStreamAbort(s1), "aclrtStreamAbort");
+            let q = t.pooled(LEN, mp, s2);
+            fill(t, q, LEN, 0x22, s2);
+            t.sync(s2);
+            std::thread::sleep(std::time::Duration::from_millis(30));
+            t.holds(q, &vec![0x22; LEN], "the block of the other stream");
+            t.unpool(q, s2);
+            t.sync(s1);
+        }
+    })]
 }
 
 fn leaving() -> Vec<Case> {

@@ -242,6 +242,14 @@ pub(super) fn cases() -> Vec<Case> {
                 let (huge, normal) = before.taken(&t.pools());
                 t.eq((huge, normal), (32 << 20, 0), "all 2 MiB pages");
                 let more = t.pooled(30 * MIB, large, s);
+                let mut q = SENTINEL;
+                let code = aclrtMalloc(&raw mut q, 4 * MIB, ACL_MEM_MALLOC_HUGE_FIRST);
+                t.fails_with(
+                    code,
+                    ERROR_MEMORY,
+                    "aclrtMemPoolCreate",
+                    "a block beside the pools",
+                );
                 fails(large, 2 * MIB + 1, "more than the device has left");
                 for p in blocks {
                     t.unpool(p, s);

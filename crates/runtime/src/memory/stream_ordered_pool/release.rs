@@ -9,6 +9,7 @@ use cannery_pool::{Leaving, Ticket};
 use super::{Ground, Home, On, POOLS, Place, UNIT, dead, is_done};
 use crate::error::{Error, Result, show_bytes};
 use crate::os::map;
+use crate::patient;
 use crate::process::{Runtime, current, running};
 use crate::stream::engine;
 use crate::stream::task::Task;
@@ -93,6 +94,20 @@ pub(crate) fn after_synchronization(device: usize) {
         depart(place, leaving);
     }
     bury(runtime, None);
+}
+
+/// What pools hold of a device, for the text of a shortage: how many pools, how many bytes.
+pub(crate) fn held(device: usize) -> (u64, u64) {
+    let mut held = (0, 0);
+    for place in running().into_iter().flat_map(of) {
+        if let Some(home) = &*place.home.lock()
+            && home.ground.device == device
+            && home.ground.huge + home.ground.normal > 0
+        {
+            held = (held.0 + 1, held.1 + home.ground.huge + home.ground.normal);
+        }
+    }
+    held
 }
 
 /// Places of pools of this runtime, and of none.
@@ -221,9 +236,12 @@ static GRAVES: Mutex<Vec<(u32, u64)>> = Mutex::new(Vec::new());
 
 /// Gives the area of a pool that is gone back, and those from before, once nothing is queued.
 fn bury(runtime: &'static Runtime, ground: Option<&Ground>) {
-    let mut graves = GRAVES
-        .lock()
-        .unwrap_or_else(std::sync::PoisonError::into_inner);
+    // Somebody else is at it, or was in the process that this one was forked from: next time.
+    let open = match ground {
+        Some(_) => patient::lock(&GRAVES),
+        None => GRAVES.try_lock().ok(),
+    };
+    let Some(mut graves) = open else { return };
     if let Some(ground) = ground {
         map::discard(ground.alias(0), ground.bytes);
         graves.push((runtime.epoch(), ground.base));
