@@ -7,8 +7,9 @@ use cannery_observe::Family;
 
 use crate::context::{self, Context, Kind};
 use crate::device::State;
+use crate::error::no_device::{self, NoDevice};
 use crate::error::{Error, Fault, Result};
-use crate::process::{Here, Runtime, current, here, no_context};
+use crate::process::{Here, Runtime, bound_device, current, here, no_context};
 use crate::state_callback;
 use crate::thread;
 
@@ -88,6 +89,12 @@ impl Runtime {
     }
 }
 
+/// `api` failed to bind the calling thread, which keeps the binding that it has.
+#[cold]
+fn note_failed(api: &'static str, error: &Error) {
+    no_device::note_failed(api, error, bound_device().is_some());
+}
+
 /// aclrtSetDevice: one reference more, and the thread is bound to the primary context.
 ///
 /// # Errors
@@ -107,11 +114,10 @@ pub fn set_device(id: i32) -> Result<()> {
     let result = set();
     match &result {
         Ok(()) => {
-            crate::error::clear_setup_failure();
             state_callback::tell(id, abi::ACL_RT_DEVICE_STATE_SET_POST);
             crate::stream::state_callback::bound();
         }
-        Err(error) => crate::error::note_setup_failure("aclrtSetDevice", error),
+        Err(error) => note_failed("aclrtSetDevice", error),
     }
     result
 }
@@ -131,8 +137,10 @@ pub fn reset_device(id: i32, force: bool) -> Result<()> {
     if state.references == 0 {
         let mut cause =
             format!("device {id} was not set, or every aclrtSetDevice is undone already");
-        if let Some(earlier) = crate::error::setup_failure() {
-            cause = format!("{earlier}; therefore {cause}");
+        match no_device::why() {
+            Some(NoDevice::Failed(earlier)) => cause = format!("{earlier}; therefore {cause}"),
+            Some(NoDevice::Ended(earlier)) => cause = format!("{cause} ({earlier})"),
+            None => {}
         }
         return Err(Error::sequence(
             abi::ACL_ERROR_RT_CONTEXT_RELEASE_ERROR,
@@ -166,6 +174,8 @@ pub fn reset_device(id: i32, force: bool) -> Result<()> {
             runtime.contexts.destroy(context, generation);
             if mine {
                 thread::bind(runtime.epoch(), None);
+                let force = if force { "Force" } else { "" };
+                no_device::note_ended(&format!("aclrtResetDevice{force}({id})"));
             }
         }
         state.release_pending = true;
@@ -221,10 +231,9 @@ pub fn create_context(id: i32) -> Result<u64> {
     let result = create();
     match &result {
         Ok(_) => {
-            crate::error::clear_setup_failure();
             crate::stream::state_callback::bound();
         }
-        Err(error) => crate::error::note_setup_failure("aclrtCreateContext", error),
+        Err(error) => note_failed("aclrtCreateContext", error),
     }
     result
 }
@@ -263,6 +272,7 @@ pub fn destroy_context(handle: u64) -> Result<()> {
     }
     if mine {
         thread::bind(runtime.epoch(), None);
+        no_device::note_ended(&format!("aclrtDestroyContext({handle:#x})"));
     }
     state.explicit -= 1;
     runtime.release_memory_if_unused(device.index(), &mut state);
@@ -274,16 +284,24 @@ pub fn destroy_context(handle: u64) -> Result<()> {
 /// # Errors
 /// 107000 for what is no living context; the binding stays.
 pub fn set_current_context(handle: u64) -> Result<()> {
-    let runtime = current()?;
-    let found = runtime.contexts.find(handle).ok_or_else(|| {
-        Error::sequence(
-            abi::ACL_ERROR_RT_PARAM_INVALID,
-            format!("{handle:#x} is no living context: it was destroyed, or its device was reset"),
-        )
-    })?;
-    thread::bind(runtime.epoch(), Some(found));
-    crate::error::clear_setup_failure();
-    Ok(())
+    let set = || {
+        let runtime = current()?;
+        let found = runtime.contexts.find(handle).ok_or_else(|| {
+            Error::sequence(
+                abi::ACL_ERROR_RT_PARAM_INVALID,
+                format!(
+                    "{handle:#x} is no living context: it was destroyed, or its device was reset"
+                ),
+            )
+        })?;
+        thread::bind(runtime.epoch(), Some(found));
+        Ok(())
+    };
+    let result = set();
+    if let Err(error) = &result {
+        note_failed("aclrtSetCurrentContext", error);
+    }
+    result
 }
 
 /// aclrtGetCurrentContext: handle of the context of the calling thread.

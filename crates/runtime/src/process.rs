@@ -7,6 +7,7 @@ use std::sync::{Arc, OnceLock};
 
 use crate::context::{Context, Contexts};
 use crate::device::Device;
+use crate::error::no_device::{self, NoDevice};
 use crate::error::{Error, Fault, Result};
 use crate::init::Init;
 use crate::memory::areas::Areas;
@@ -205,6 +206,7 @@ fn start_locked(file: &BTreeMap<String, String>) -> Result<&'static Runtime> {
     crate::stream::timing::set(settings.timing);
     crate::os::shared_page::choose_directory(settings.directory.as_deref());
     if published().is_some() {
+        no_device::forget();
         crate::memory::janitor::forget();
         crate::stream::engine::forget();
     }
@@ -304,23 +306,26 @@ pub(crate) fn bound_device() -> Option<usize> {
 
 #[cold]
 pub(crate) fn no_context(runtime: &Runtime) -> Error {
-    let mut cause = String::new();
-    if let Some(earlier) = crate::error::setup_failure() {
-        cause.push_str(&earlier);
-        cause.push_str("; therefore: ");
-    }
     let (name, id) = (host::thread_name(), host::thread_id());
-    if thread::lost_binding(runtime.epoch) {
-        cause.push_str(&format!(
+    let state = if thread::lost_binding(runtime.epoch) {
+        format!(
             "the context of this thread ({name}, id {id}) is gone: it was destroyed, or its device was \
              reset; call aclrtSetDevice or aclrtSetCurrentContext in this thread again"
-        ));
+        )
     } else {
-        cause.push_str(&format!(
+        format!(
             "this thread ({name}, id {id}) has no device; call aclrtSetDevice or \
              aclrtSetCurrentContext in it (a device chosen in another thread does not carry over)"
-        ));
-    }
+        )
+    };
+    let cause = match no_device::why() {
+        Some(NoDevice::Failed(earlier)) => format!("{earlier}; therefore: {state}"),
+        Some(NoDevice::Ended(earlier)) => format!(
+            "{earlier}, so the thread ({name}, id {id}) has no device; call aclrtSetDevice or \
+             aclrtSetCurrentContext in it again"
+        ),
+        None => state,
+    };
     Fault::NoContext { cause }.into()
 }
 

@@ -150,6 +150,9 @@ pub(crate) fn lost_binding(epoch: u32) -> bool {
 
 /// Binds the thread to `context`, or to none.
 pub(crate) fn bind(epoch: u32, context: Option<(&'static Context, u64)>) {
+    if context.is_some() {
+        crate::error::no_device::forget();
+    }
     let runtime = running().filter(|runtime| runtime.epoch() == epoch);
     let store = runtime.zip(context).and_then(|(runtime, (context, _))| {
         let device = runtime.devices.get(context.device_index());

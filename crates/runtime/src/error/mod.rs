@@ -6,14 +6,14 @@
 //! EExxxx) and the **driver** underneath (unknown addresses, shortage; inner text).
 
 mod fault;
+pub(crate) mod no_device;
 mod pending;
 mod shortage;
 
 pub use fault::Fault;
-pub(crate) use pending::{clear_setup_failure, setup_failure};
 pub use pending::{
-    code_name, last_error, note_setup_failure, recent_message, record, record_silently,
-    set_process_mode, take_last_error,
+    code_name, last_error, recent_message, record, record_silently, set_process_mode,
+    take_last_error,
 };
 pub use shortage::{OtherShare, OwnerShare, Shortage};
 

@@ -19,7 +19,6 @@ thread_local! {
     static PENDING: RefCell<Pending> = const { RefCell::new(Pending::new()) };
     /// The text that the last reader got a pointer to.
     static SHOWN: RefCell<Option<CString>> = const { RefCell::new(None) };
-    static SETUP: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
 /// `err_msg_mode` "1": texts belong to the process.
@@ -142,26 +141,6 @@ pub fn recent_message() -> Option<*const core::ffi::c_char> {
             *shown = Some(text);
             shown.as_deref().map(CStr::as_ptr)
         })
-        .ok()
-        .flatten()
-}
-
-/// Remembers that a device could not be set, so that later texts can name the root cause.
-pub fn note_setup_failure(api: &'static str, error: &Error) {
-    let mut text = format!("{api} failed earlier on this thread: ");
-    error.fault().explain(&mut text);
-    let _ = SETUP.try_with(|setup| *setup.borrow_mut() = Some(text));
-}
-
-/// A device was set: what failed before explains nothing any more.
-pub(crate) fn clear_setup_failure() {
-    let _ = SETUP.try_with(|setup| *setup.borrow_mut() = None);
-}
-
-/// Why this thread has no device, when it tried.
-pub(crate) fn setup_failure() -> Option<String> {
-    SETUP
-        .try_with(|setup| setup.borrow().clone())
         .ok()
         .flatten()
 }

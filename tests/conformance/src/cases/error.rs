@@ -136,6 +136,83 @@ fn own() -> Vec<Case> {
             aclrtSetDevice(-1);
             t.eq(i64::from(last()), ERROR_DEVICE, "value");
         }),
+        case("x.error.no_device_names_its_cause", Setup::init(), |t| {
+            // What a call without a device blames: the newest call of the thread that explains it.
+            let blames = |what: &str, named: &str, others: &[&str]| {
+                let mut p = SENTINEL;
+                let code = aclrtMalloc(&raw mut p, 64, 0);
+                t.eq(code, ACL_ERROR_RT_CONTEXT_NULL, what);
+                let text = t.pending_text(what);
+                let newest = text.lines().next().unwrap_or_default();
+                t.check(
+                    newest.contains(named),
+                    &format!("{what}: {newest:?} names {named}"),
+                );
+                for other in others {
+                    let silent = !newest.contains(other);
+                    t.check(
+                        silent,
+                        &format!("{what}: {newest:?} does not blame {other}"),
+                    );
+                }
+            };
+            let bad_device = || {
+                t.fails(
+                    aclrtSetDevice(-1),
+                    ERROR_DEVICE,
+                    "a device that does not exist",
+                );
+            };
+            let bad_context = || {
+                let code = aclrtSetCurrentContext(addr(0x1000));
+                t.fails(code, ERROR_PARAM, "a context that does not exist");
+            };
+            bad_device();
+            blames("nothing set", "aclrtSetDevice failed", &["aclrtReset"]);
+            bad_context();
+            blames(
+                "no context",
+                "aclrtSetCurrentContext failed",
+                &["aclrtSetDevice failed"],
+            );
+
+            t.ok(aclrtSetDevice(0), "aclrtSetDevice");
+            bad_device();
+            bad_context();
+            t.ok(aclrtResetDevice(0), "aclrtResetDevice");
+            blames("own reset", "aclrtResetDevice(0)", &["failed"]);
+            t.eq(
+                aclrtResetDevice(0),
+                ACL_ERROR_RT_CONTEXT_RELEASE_ERROR,
+                "second reset",
+            );
+            let text = t.pending_text("second reset");
+            t.check(
+                text.contains("aclrtResetDevice(0)"),
+                "the first reset is named",
+            );
+            t.check(!text.contains("failed"), "no failure is blamed");
+            bad_device();
+            blames(
+                "after the reset",
+                "aclrtSetDevice failed",
+                &["aclrtResetDevice(0)"],
+            );
+
+            t.ok(aclrtSetDevice(0), "aclrtSetDevice");
+            t.ok(aclrtResetDeviceForce(0), "aclrtResetDeviceForce");
+            blames("own forced reset", "aclrtResetDeviceForce(0)", &["failed"]);
+
+            let context = t.create_context(0);
+            bad_device();
+            t.ok(aclrtDestroyContext(context), "aclrtDestroyContext");
+            blames("own end of a context", "aclrtDestroyContext", &["failed"]);
+
+            t.ok(aclrtSetDevice(0), "aclrtSetDevice");
+            bad_device();
+            on_thread(|| t.ok(aclrtResetDeviceForce(0), "reset by another thread"));
+            blames("reset elsewhere", "its device was reset", &["failed"]);
+        }),
         case("x.error.repeat_init_leaves_no_text", Setup::init(), |t| {
             t.eq(aclInit(null()), ACL_ERROR_REPEAT_INITIALIZE, "code");
             t.eq(recent_text(), None, "text");
