@@ -49,7 +49,7 @@ int main(void)
     OK(aclInit(NULL));
     OK(aclrtSetDevice(0));
     /* What comes after that needs less. */
-    run(32 * KIB);
+    run(16 * KIB);
     OK(aclrtResetDevice(0));
     OK(aclFinalize());
     return 0;
