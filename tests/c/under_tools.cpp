@@ -2,9 +2,10 @@
  * A program with several threads, as sanitizers and Valgrind see it: the window
  * moves out of their way, nothing is reported about the library, and all works.
  *
+ * run: CANNERY_DEVICES=1
  * run: CANNERY_HBM_BYTES=64M
  * run: CANNERY_HBM_BYTES=64M CANNERY_PROFILE=310P CANNERY_MODE=rc
- * tool: asan tsan
+ * tool: asan tsan valgrind
  */
 #include <algorithm>
 #include <mutex>

@@ -16,7 +16,7 @@ use crate::memory::pins::Budget;
 use crate::memory::registered::Registered;
 use crate::memory::store::Store;
 use crate::memory::virtual_memory::VirtualMemory;
-use crate::os::{canary, host};
+use crate::os::{canary, host, tool};
 use crate::settings::profile::ALL_PRODUCTS;
 use crate::settings::{Mode, Settings};
 use crate::thread::{self, Caller, Me};
@@ -216,6 +216,12 @@ fn start_locked(file: &BTreeMap<String, String>) -> Result<&'static Runtime> {
             "the device window is at {:#x} instead of its usual place, {} GiB a device",
             window.base(),
             window.stride() >> 30
+        ));
+    }
+    if tool::is_valgrind() {
+        crate::log::warn(format_args!(
+            "under Valgrind each device has {}",
+            crate::error::show_bytes(window.memory().capacity)
         ));
     }
     let list = std::env::var("ASCEND_RT_VISIBLE_DEVICES").ok();

@@ -15,7 +15,7 @@
 //! card.
 
 use crate::error::{Error, Fault, Result};
-use crate::os::{host, map};
+use crate::os::{host, map, tool};
 use crate::settings::{Mode, Settings};
 
 const GIB: u64 = 1 << 30;
@@ -29,6 +29,8 @@ const FIRST_DEVICE: u64 = 0x12c0_0000_0000;
 /// Where the memory of the window is touched, when nothing is in the way: clear of the places where
 /// programs, their heaps and their libraries lie, also after the distance is taken from those.
 const ALIAS: u64 = 60 * TIB;
+/// What areas have under Valgrind.
+const NARROW_REST: u64 = 16 * GIB;
 /// Addresses of a device when there is room.
 const STRIDE: u64 = 256 * GIB;
 
@@ -107,6 +109,10 @@ impl Window {
             STRIDE.max(roomy)
         };
         let alias_needed = settings.mode == Mode::Ep;
+        let narrow = tool::is_valgrind();
+        if narrow && let Ok(window) = Self::open_narrow(settings, least, memory) {
+            return Ok(window);
+        }
 
         let home = settings.window.unwrap_or(BASE);
         let first = if settings.window.is_some() {
@@ -114,7 +120,8 @@ impl Window {
         } else {
             FIRST_DEVICE
         };
-        if first - home + devices * stride <= FULL
+        if !narrow
+            && first - home + devices * stride <= FULL
             && let Ok(window) = Self::try_at(
                 Some(home),
                 FULL,
@@ -136,7 +143,11 @@ impl Window {
             return Err(Fault::NoWindow { cause }.into());
         }
         // The place is taken or a tool forbids it: anywhere, and smaller until it is allowed.
-        let mut bytes = FULL;
+        let mut bytes = if narrow {
+            (devices * least + NARROW_REST).next_power_of_two()
+        } else {
+            FULL
+        };
         let mut last = String::from("too small");
         while bytes / devices >= least {
             let stride = (bytes / devices).min(stride);
@@ -152,13 +163,32 @@ impl Window {
             }
             bytes /= 2;
         }
+        let advice = if narrow {
+            "Valgrind has little;"
+        } else {
+            "raise the address-space limit (ulimit -v), or"
+        };
         let cause = format!(
-            "no address space for {devices} devices of {} bytes, even after halving ({last}); raise the \
-             address-space limit (ulimit -v), or choose fewer or smaller devices with \
-             CANNERY_DEVICES and CANNERY_HBM_BYTES",
+            "no address space for {devices} devices of {} bytes, even after halving ({last}); {advice} \
+             choose fewer or smaller devices with CANNERY_DEVICES and CANNERY_HBM_BYTES",
             memory.capacity
         );
         Err(Error::from(Fault::NoWindow { cause }))
+    }
+
+    /// Under Valgrind: it keeps a record of every 64 KiB of address space, hands out little where it may
+    /// choose, and takes any place that it is told. So no more than the memory needs, at the usual place.
+    fn open_narrow(
+        settings: &Settings,
+        stride: u64,
+        memory: MemoryPlan,
+    ) -> std::io::Result<Window> {
+        let devices = u64::from(settings.devices);
+        let home = settings.window.unwrap_or(FIRST_DEVICE);
+        // Devices start on whole GiB, wherever the window does.
+        let bytes = devices * stride + home.next_multiple_of(GIB) - home + NARROW_REST;
+        let alias_needed = settings.mode == Mode::Ep;
+        Self::try_at(Some(home), bytes, 0, stride, devices, alias_needed, memory)
     }
 
     fn try_at(

@@ -22,6 +22,7 @@ use crate::stream::engine;
 const PAGE: u64 = 4096;
 /// Address space for host memory; halved until the system allows it.
 const ROOM: u64 = 1 << 40;
+const VALGRIND_ROOM: u64 = 1 << 30;
 const LEAST_ROOM: u64 = 256 << 20;
 
 /// The pinned memory of this process.
@@ -37,6 +38,10 @@ impl HostMemory {
         if os::host::overcommit_mode() == 2 {
             // Every byte of it counts against what the kernel promises.
             bytes = (os::host::available_memory().unwrap_or(1 << 30) / 4).next_power_of_two();
+        }
+        if os::tool::is_valgrind() {
+            // Its leak check reads all of it.
+            bytes = VALGRIND_ROOM;
         }
         let base = loop {
             match map::reserve(None, bytes, map::Access::ReadWrite) {

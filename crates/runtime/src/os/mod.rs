@@ -18,6 +18,7 @@ pub(crate) mod process;
 pub(crate) mod shared_page;
 pub(crate) mod shared_words;
 pub(crate) mod thread;
+pub(crate) mod tool;
 
 use std::sync::atomic::{AtomicPtr, Ordering};
 

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use super::profile::{self, Profile, Soc, parse_size};
 use super::{Limits, Log, Mode, Pin};
+use crate::os::tool;
 use crate::stream::engine::Schedule;
 use crate::stream::timing::Bandwidths;
 
@@ -96,6 +97,9 @@ pub struct Settings {
     /// The whole list, for `info`.
     pub used: Vec<Used>,
 }
+
+/// Memory of each device under Valgrind, unless a setting says otherwise.
+const VALGRIND_HBM: u64 = 1 << 30;
 
 const DEVICES: &str = "CANNERY_DEVICES";
 const PROFILE: &str = "CANNERY_PROFILE";
@@ -254,7 +258,13 @@ impl Reader {
             )),
             _ => Err("choose ep or rc".to_owned()),
         })?;
-        let capacity = self.get(HBM, (soc.capacity, "of the chip"), |text| {
+        // Its leak check reads all memory that there is.
+        let default = if tool::is_valgrind() {
+            (Some(VALGRIND_HBM), "under Valgrind")
+        } else {
+            (soc.capacity, "of the chip")
+        };
+        let capacity = self.get(HBM, default, |text| {
             let bytes = size(text)?;
             if !(1 << 20..=TIB).contains(&bytes) || bytes % 4096 != 0 {
                 return Err("must be 1M to 1T and a multiple of 4 KiB".to_owned());
