@@ -35,11 +35,12 @@ bench: build ## speed against references, both sides in one run
 	@CANNERY_PREFIX=$(abspath $(PREFIX)) $(CARGO) run --release --locked --quiet --package cannery-bench
 
 lint: venv ## format, clippy, rustdoc, ruff
-	@$(VENV)/bin/python tools/run_tests.py format clippy rustdoc ruff
+	@$(VENV)/bin/python tools/run_tests.py format clippy rustdoc ruff ruff-format
 
 fmt: venv ## format the sources in place
 	$(CARGO) fmt --all
 	$(VENV)/bin/ruff check --fix .
+	$(VENV)/bin/ruff format .
 
 audit: $(TOOLS)/bin/cargo-deny ## licences, advisories and sources of the dependencies
 	$(TOOLS)/bin/cargo-deny check bans licenses sources

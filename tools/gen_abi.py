@@ -78,11 +78,7 @@ def enum_files():
             out.append(f"    /// {ENUMS[name][1]}\n")
             out.append(f"    {name} in {quoted(header_of(rows[0]))} {{\n")
             for row in rows:
-                out.append(
-                    "        {} = {}, {};\n".format(
-                        row["name"], row["value"], quoted(row["meaning"])
-                    )
-                )
+                out.append("        {} = {}, {};\n".format(row["name"], row["value"], quoted(row["meaning"])))
             out.append("    }\n")
         out.append("}\n")
         files[SRC + f"enums/{subject}.rs"] = "".join(out)
@@ -221,11 +217,7 @@ def handles_file(rows):
     for row in rows:
         if row["kind"] == "opaque" and row["target"] != "void *":
             out.append(doc_lines(row, "    "))
-            out.append(
-                "    {} = {} in {};\n".format(
-                    row["name"], quoted(row["target"]), quoted(header_of(row))
-                )
-            )
+            out.append("    {} = {} in {};\n".format(row["name"], quoted(row["target"]), quoted(header_of(row))))
     out.append("}\n\nscalars! {\n")
     for row in rows:
         if row["kind"] == "scalar":
@@ -248,14 +240,10 @@ def callbacks_file(rows):
     for row in rows:
         if row["kind"] != "fnptr":
             continue
-        params = ", ".join(
-            "{}: {}".format(rust_ident(p["name"]), rust_type(p["type"])) for p in row["params"]
-        )
+        params = ", ".join("{}: {}".format(rust_ident(p["name"]), rust_type(p["type"])) for p in row["params"])
         result = "" if row["returns"] == "void" else " -> " + rust_type(row["returns"])
         out.append(doc_lines(row, "    "))
-        out.append(
-            "    fn {}({}){}, {};\n".format(row["name"], params, result, quoted(header_of(row)))
-        )
+        out.append("    fn {}({}){}, {};\n".format(row["name"], params, result, quoted(header_of(row))))
     out.append("}\n")
     return {SRC + "callbacks.rs": "".join(out)}
 

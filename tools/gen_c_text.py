@@ -155,11 +155,7 @@ def enum(name, rows):
     out = [comment([ENUMS[name][1]]), f"typedef enum {name} {{\n"]
     for index, row in enumerate(rows):
         comma = "," if index + 1 < len(rows) else ""
-        out.append(
-            "    {} = {}{} ///< {}\n".format(
-                row["name"], row["value"], comma, plain(row["meaning"])
-            )
-        )
+        out.append("    {} = {}{} ///< {}\n".format(row["name"], row["value"], comma, plain(row["meaning"])))
     out.append(f"}} {name};\n")
     return "".join(out)
 
@@ -177,9 +173,7 @@ def constants(group, rows):
     out = ["/* {} */\n".format(title.replace("*/", "* /"))]
     for row in rows:
         out.append(
-            "#define {} {} ///< {}\n".format(
-                row["name"], number(row["value"], row["type"]), plain(row["meaning"])
-            )
+            "#define {} {} ///< {}\n".format(row["name"], number(row["value"], row["type"]), plain(row["meaning"]))
         )
     return "".join(out)
 

@@ -41,9 +41,7 @@ class CType:
             raise ValueError(f"cannot read the C type {text!r}")
         self.base_const = match.group(1) is not None
         self.base = match.group(2).strip()
-        self.pointers = [
-            "const" in level for level in re.findall(r"\*\s*(?:const)?", match.group(3))
-        ]
+        self.pointers = ["const" in level for level in re.findall(r"\*\s*(?:const)?", match.group(3))]
 
 
 RUST_BASE = {

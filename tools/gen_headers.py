@@ -160,11 +160,7 @@ class Facts:
         return out
 
     def type_text(self, header, subject=None):
-        rows = [
-            r
-            for r in self.types
-            if r["header"] == header and subject in (None, subject_file(TYPES[r["name"]][0]))
-        ]
+        rows = [r for r in self.types if r["header"] == header and subject in (None, subject_file(TYPES[r["name"]][0]))]
         for row in rows:
             self.take("type", row["name"])
         simple = [c.simple_type(r) for r in rows if r["kind"] in ("opaque", "scalar")]

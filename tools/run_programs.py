@@ -77,9 +77,7 @@ def execute(command, settings, quiet):
 def sources():
     """All programs, in a fixed order."""
     known = {*LANGUAGES, ".py"}
-    return [
-        path for folder in FOLDERS for path in sorted((ROOT / folder).glob("*")) if path.suffix in known
-    ]
+    return [path for folder in FOLDERS for path in sorted((ROOT / folder).glob("*")) if path.suffix in known]
 
 
 def ways(source):

@@ -101,6 +101,7 @@ SUITES = [
         {"RUSTDOCFLAGS": "-D warnings"},
     ),
     Suite("ruff", [str(VENV / "ruff"), "check", "."], exit_status),
+    Suite("ruff-format", [str(VENV / "ruff"), "format", "--check", "."], exit_status),
     Suite("tools", [PYTHON, "-m", "pytest", "-q", "tools/tests"], pytest),
     Suite("generated", [PYTHON, "tools/check_generated.py"], plain_line),
     Suite("rust", [CARGO, "test", "--workspace", "--locked", "--no-fail-fast"], cargo_test),

@@ -43,7 +43,6 @@ HEAD_LINES = 40
 LIMIT = 180
 
 
-
 @dataclass
 class Tool:
     """Compiler flags of a tool, what is put before the program, its settings."""

@@ -19,9 +19,7 @@ def home_of(row):
 
 def exported(path):
     """Dynamic symbols that a library defines."""
-    run = subprocess.run(
-        ["nm", "-D", "--defined-only", str(path)], check=True, capture_output=True, text=True
-    )
+    run = subprocess.run(["nm", "-D", "--defined-only", str(path)], check=True, capture_output=True, text=True)
     # NAME or NAME@@VERSION in the last column; type A marks the version names themselves.
     rows = [line.split() for line in run.stdout.splitlines()]
     return {row[-1].split("@")[0] for row in rows if len(row) >= 2 and row[-2] != "A"}
@@ -105,8 +103,6 @@ def link(spec, include, libraries, compilers, folder, report):
         if build.returncode != 0:
             report(title, False, build.stderr)
             continue
-        run = subprocess.run(
-            [str(program)], capture_output=True, text=True, check=False, timeout=60
-        )
+        run = subprocess.run([str(program)], capture_output=True, text=True, check=False, timeout=60)
         good = run.returncode == 0 and run.stdout.strip() == str(count)
         report(title, good, run.stdout + run.stderr)

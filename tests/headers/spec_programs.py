@@ -34,9 +34,7 @@ def declared(type_text, name):
 
 def signature(row, name):
     """Declares ``name`` as a pointer to a function with the row's signature."""
-    params = ", ".join(
-        p["type"] if p["type"] == "..." else declared(p["type"], "").strip() for p in row["params"]
-    )
+    params = ", ".join(p["type"] if p["type"] == "..." else declared(p["type"], "").strip() for p in row["params"])
     return "{} (*{})({})".format(row["returns"], name, params or "void")
 
 
@@ -163,9 +161,7 @@ def add_member_type(program, row):
             ),
             "offset of " + place,
         )
-        program.check(
-            "sizeof({}.{}) == {}".format(member, field["name"], field["size"]), "size of " + place
-        )
+        program.check("sizeof({}.{}) == {}".format(member, field["name"], field["size"]), "size of " + place)
 
 
 def add_type(program, row):

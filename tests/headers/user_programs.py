@@ -131,10 +131,7 @@ WRONG_FACTS = (
     ),
     (
         "signature",
-        (
-            "_Static_assert(_Generic(&aclrtMalloc, aclError (*)(void **, size_t, int64_t): 1,"
-            ' default: 0), "x");'
-        ),
+        ('_Static_assert(_Generic(&aclrtMalloc, aclError (*)(void **, size_t, int64_t): 1, default: 0), "x");'),
     ),
     (
         "callback",

@@ -315,9 +315,7 @@ WAITS = {
         lambda acl, stream, host, block: acl.rt.synchronize_stream_with_timeout(stream, 20000)
     ),
     "synchronize_device": lambda acl, stream, host, block: acl.rt.synchronize_device(),
-    "synchronize_device_with_timeout": (
-        lambda acl, stream, host, block: acl.rt.synchronize_device_with_timeout(20000)
-    ),
+    "synchronize_device_with_timeout": (lambda acl, stream, host, block: acl.rt.synchronize_device_with_timeout(20000)),
     "destroy_stream": lambda acl, stream, host, block: acl.rt.destroy_stream(stream),
     "reset_device": lambda acl, stream, host, block: acl.rt.reset_device(0),
     "pageable_fill": lambda acl, stream, host, block: acl.rt.memset_async(
@@ -326,9 +324,7 @@ WAITS = {
     "pageable_copy": lambda acl, stream, host, block: acl.rt.memcpy_async(
         ctypes.addressof(PAGEABLE), 64, block, 64, D2H, stream
     ),
-    "buffered_copy": lambda acl, stream, host, block: acl.rt.memcpy_async(
-        block, 64, host.pointer, 64, 5, stream
-    ),
+    "buffered_copy": lambda acl, stream, host, block: acl.rt.memcpy_async(block, 64, host.pointer, 64, 5, stream),
 }
 
 
