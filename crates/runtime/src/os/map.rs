@@ -188,10 +188,10 @@ pub(crate) fn lock(at: u64, bytes: u64) -> io::Result<()> {
     check(unsafe { libc::mlock(at as *const libc::c_void, bytes as usize) })
 }
 
-/// Undoes [`lock`].
-pub(crate) fn unlock(at: u64, bytes: u64) {
+/// Undoes [`lock`]. False: the kernel did not (it may lack mappings for the pieces).
+pub(crate) fn unlock(at: u64, bytes: u64) -> bool {
     // SAFETY: unlocking does not change contents or access.
-    unsafe { libc::munlock(at as *const libc::c_void, bytes as usize) };
+    unsafe { libc::munlock(at as *const libc::c_void, bytes as usize) == 0 }
 }
 
 /// Whether every page of a range is mapped, with whatever access.
