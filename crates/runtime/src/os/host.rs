@@ -1,6 +1,7 @@
 //! What this machine and this process have.
 
 use std::fs;
+use std::path::{Path, PathBuf};
 
 /// Process id, asked of the kernel (a cached one would be wrong after a fork).
 pub(crate) fn pid() -> i32 {
@@ -31,42 +32,47 @@ fn meminfo(key: &str) -> Option<u64> {
 }
 
 fn cgroup_headroom() -> Option<u64> {
-    let read = |path: String| fs::read_to_string(path).ok()?.trim().parse::<u64>().ok();
-    let list = fs::read_to_string("/proc/self/cgroup").ok()?;
+    headroom_in(
+        Path::new("/sys/fs/cgroup"),
+        &fs::read_to_string("/proc/self/cgroup").ok()?,
+    )
+}
+
+/// What the control groups of `list` (as in /proc/self/cgroup) leave; they lie in `root`.
+fn headroom_in(root: &Path, list: &str) -> Option<u64> {
+    let read = |path: PathBuf| fs::read_to_string(path).ok()?.trim().parse::<u64>().ok();
     let mut best: Option<u64> = None;
     for line in list.lines() {
         let mut parts = line.splitn(3, ':');
         let (id, controllers, path) = (parts.next()?, parts.next()?, parts.next()?);
+        let path = path.trim_start_matches('/');
         let (dir, limit, used, files) = if id == "0" {
             (
-                format!("/sys/fs/cgroup{path}"),
+                root.join(path),
                 "memory.max",
                 "memory.current",
                 "inactive_file ",
             )
         } else if controllers.split(',').any(|c| c == "memory") {
-            let dir = format!("/sys/fs/cgroup/memory{path}");
             let (limit, used) = ("memory.limit_in_bytes", "memory.usage_in_bytes");
-            (dir, limit, used, "total_inactive_file ")
+            (
+                root.join("memory").join(path),
+                limit,
+                used,
+                "total_inactive_file ",
+            )
         } else {
             continue;
         };
         // The limit of every ancestor binds too.
-        let mut at = dir.as_str();
-        while at.starts_with("/sys/fs/cgroup") {
-            if let (Some(limit), Some(used)) =
-                (read(format!("{at}/{limit}")), read(format!("{at}/{used}")))
-            {
+        for at in dir.ancestors().take_while(|at| at.starts_with(root)) {
+            if let (Some(limit), Some(used)) = (read(at.join(limit)), read(at.join(used))) {
                 // Pages of files that nobody uses count as used, and the kernel takes them back.
-                let stat = fs::read_to_string(format!("{at}/memory.stat")).unwrap_or_default();
+                let stat = fs::read_to_string(at.join("memory.stat")).unwrap_or_default();
                 let idle = stat.lines().find_map(|line| line.strip_prefix(files));
                 let idle = idle.and_then(|n| n.trim().parse().ok()).unwrap_or(0);
                 let left = limit.saturating_sub(used.saturating_sub(idle));
                 best = Some(best.map_or(left, |b| b.min(left)));
-            }
-            match at.rfind('/') {
-                Some(cut) if cut > 0 => at = &at[..cut],
-                _ => break,
             }
         }
     }
@@ -169,4 +175,83 @@ pub(crate) fn thread_name() -> String {
 pub(crate) fn thread_id() -> i32 {
     // SAFETY: no arguments, cannot fail.
     unsafe { libc::gettid() }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::{Path, PathBuf};
+
+    use super::headroom_in;
+
+    /// A scratch directory with files.
+    struct Files(PathBuf);
+
+    impl Files {
+        fn new(name: &str, files: &[(&str, &str)]) -> Files {
+            let root = std::env::temp_dir().join(format!("cannery-{name}-{}", std::process::id()));
+            for (path, text) in files {
+                let path = root.join(path);
+                fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+                fs::write(path, text).expect("a file");
+            }
+            Files(root)
+        }
+    }
+
+    impl Drop for Files {
+        fn drop(&mut self) {
+            let _ = fs::remove_dir_all(&self.0);
+        }
+    }
+
+    #[test]
+    fn idle_file_pages_count_as_free() {
+        let files = Files::new(
+            "cgroup-v2",
+            &[
+                ("user/job/memory.max", "1000000\n"),
+                ("user/job/memory.current", "900000\n"),
+                (
+                    "user/job/memory.stat",
+                    "anon 100000\nfile 800000\nactive_file 50000\ninactive_file 700000\n",
+                ),
+            ],
+        );
+        assert_eq!(headroom_in(&files.0, "0::/user/job\n"), Some(800_000));
+    }
+
+    #[test]
+    fn the_tightest_ancestor_binds() {
+        let files = Files::new(
+            "cgroup-above",
+            &[
+                ("user/memory.max", "500000\n"),
+                ("user/memory.current", "450000\n"),
+                ("user/memory.stat", "inactive_file 20000\n"),
+                ("user/job/memory.max", "max\n"),
+                ("user/job/memory.current", "400000\n"),
+            ],
+        );
+        assert_eq!(headroom_in(&files.0, "0::/user/job\n"), Some(70_000));
+        assert_eq!(headroom_in(&files.0, "0::/elsewhere\n"), None);
+    }
+
+    #[test]
+    fn the_older_hierarchy_counts_its_subtree() {
+        let files = Files::new(
+            "cgroup-v1",
+            &[
+                ("memory/job/memory.limit_in_bytes", "1000\n"),
+                ("memory/job/memory.usage_in_bytes", "900\n"),
+                (
+                    "memory/job/memory.stat",
+                    "inactive_file 1\ntotal_inactive_file 300\n",
+                ),
+            ],
+        );
+        let list = "5:cpu,cpuacct:/other\n4:memory:/job\n";
+        assert_eq!(headroom_in(&files.0, list), Some(400));
+        assert_eq!(headroom_in(Path::new("/nowhere"), list), None);
+    }
 }
