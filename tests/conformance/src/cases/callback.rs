@@ -125,8 +125,35 @@ fn reports() -> Vec<Case> {
     ]
 }
 
+/// Bytes of stack that `deep` uses.
+const DEEP: usize = 4 << 20;
+/// Pages that it wrote and read back.
+static DEEP_PAGES: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);
+
+/// A host function that needs half of the 8 MiB of stack that it may count on.
+extern "C" fn deep(_: *mut c_void) {
+    let mut room = [0_u8; DEEP];
+    let pages = std::hint::black_box(&mut room).chunks_mut(4096);
+    let written = pages.filter_map(|page| {
+        page[0] = 1;
+        std::hint::black_box(page).first().copied()
+    });
+    let pages = written.map(usize::from).sum();
+    DEEP_PAGES.store(pages, std::sync::atomic::Ordering::SeqCst);
+}
+
 fn own() -> Vec<Case> {
     vec![
+        case("x.callback.stack", Setup::device0(), |t| {
+            let s = t.stream();
+            t.ok(
+                aclrtLaunchHostFunc(s, Some(deep), null_mut()),
+                "aclrtLaunchHostFunc",
+            );
+            t.sync(s);
+            let pages = DEEP_PAGES.load(std::sync::atomic::Ordering::SeqCst);
+            t.eq(pages, DEEP / 4096, "pages of stack that were used");
+        }),
         case("x.callback.block_and_no_block", Setup::device0(), |t| {
             let me = this_thread();
             for (block, want) in [(ACL_CALLBACK_NO_BLOCK, true), (ACL_CALLBACK_BLOCK, false)] {
