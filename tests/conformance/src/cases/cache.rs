@@ -86,6 +86,18 @@ fn own() -> Vec<Case> {
                 }
             }
         }),
+        case("x.cache.padded_tail", Setup::device0(), |t| {
+            // 100 bytes asked, 160 reserved: the tail belongs to the block, what follows does not.
+            let (p, bytes) = t.filled(100);
+            let reserved = padded(100);
+            for (name, call) in BOTH {
+                t.ok(call(p, reserved), name);
+                t.ok(call(off(p, 100), reserved - 100), name);
+                t.fails(call(p, reserved + 1), ERROR_PARAM, name);
+                t.fails(call(off(p, 100), reserved - 99), ERROR_PARAM, name);
+            }
+            t.holds(p, &bytes, "block");
+        }),
         case("x.cache.bad_ranges", Setup::device0(), |t| {
             let (p, bytes) = t.filled(64);
             let (freed, _) = t.filled(64);
