@@ -323,7 +323,7 @@ fn put_back(stream: &'static Stream, task: Task, drops: u64) -> bool {
     }
     task.drop_unrun();
     stream.turn.end();
-    count_done(stream, 1);
+    count_lost(stream, 1);
     false
 }
 
@@ -335,6 +335,12 @@ pub(super) fn count_done(stream: &Stream, tasks: u64) {
         futex::wake_all(&stream.bell);
         super::order::call_watchers(stream);
     }
+}
+
+/// Counts dropped tasks as done; whoever waits for them is told that they are lost.
+fn count_lost(stream: &Stream, tasks: u64) {
+    stream.lost.fetch_add(1, Ordering::SeqCst);
+    count_done(stream, tasks);
 }
 
 fn leave_for_host_function() {
@@ -498,6 +504,33 @@ pub(crate) fn wait_for(stream: &'static Stream, target: u64, until: Option<Insta
     )
 }
 
+/// How a wait for the tasks of a stream ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Waited {
+    /// They are done.
+    Done,
+    /// Tasks of the stream were dropped meanwhile.
+    Lost,
+    /// The time was over.
+    TooLong,
+}
+
+/// As [`wait_for`], for those who have to know what became of the tasks.
+pub(crate) fn wait_or_lose(stream: &'static Stream, target: u64, until: Option<Instant>) -> Waited {
+    if stream.reached(target) {
+        return Waited::Done;
+    }
+    let before = stream.lost.load(Ordering::SeqCst);
+    let lost = || stream.lost.load(Ordering::SeqCst) != before;
+    let over = || stream.reached(target) || lost();
+    let ended = sleep_until(&over, until, stream, &stream.sleepers, &stream.bell);
+    match ended {
+        false => Waited::TooLong,
+        true if lost() => Waited::Lost,
+        true => Waited::Done,
+    }
+}
+
 /// Waits until `over` holds; `word` changes and is rung when it may, while `sleepers` says that
 /// somebody sleeps. The waiter lends `stream` a hand.
 pub(crate) fn sleep_until(
@@ -562,7 +595,7 @@ pub(crate) fn drop_tasks(stream: &'static Stream) {
     let count = dropped.len() as u64;
     dropped.into_iter().for_each(Task::drop_unrun);
     if count > 0 {
-        count_done(stream, count);
+        count_lost(stream, count);
     }
     // A runner, if there is one, finds out by itself.
     if stream.turn.take() {

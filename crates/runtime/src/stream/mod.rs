@@ -71,6 +71,8 @@ pub(crate) struct Stream {
     turn: Turn,
     /// How often its tasks were dropped; changes under the lock of the queue.
     drops: AtomicU64,
+    /// How often tasks were dropped that somebody may wait for.
+    lost: AtomicU64,
     /// The task being run moves bytes.
     moving: AtomicBool,
     /// Threads that sleep until `done` changes, and the word they sleep on.

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use cannery_abi as abi;
 
-use super::engine;
+use super::engine::{self, Waited};
 use super::failure;
 use super::manage::{find, or_default};
 use super::{STREAMS, Stream, order};
@@ -70,18 +70,25 @@ pub fn synchronize(handle: u64, timeout: Option<i32>) -> Result<()> {
 }
 
 fn finish(stream: &'static Stream, until: Option<Instant>) -> Result<()> {
-    if engine::wait_for(stream, stream.submitted(), until) {
-        if order::is_watched()
-            && let Some(device) = stream.device()
-        {
-            stream_ordered_pool::after_synchronization(device);
+    match engine::wait_or_lose(stream, stream.submitted(), until) {
+        Waited::Done => {
+            if order::is_watched()
+                && let Some(device) = stream.device()
+            {
+                stream_ordered_pool::after_synchronization(device);
+            }
+            report(stream)
         }
-        return report(stream);
+        Waited::Lost => Err(Error::sequence(
+            abi::ACL_ERROR_RT_STREAM_ABORT,
+            "tasks of the stream were dropped during the wait (aclrtStreamAbort, \
+             aclrtDestroyStreamForce): they have not run",
+        )),
+        Waited::TooLong => Err(Error::sequence(
+            abi::ACL_ERROR_RT_STREAM_SYNC_TIMEOUT,
+            "the tasks of the stream were not done in time; the stream goes on",
+        )),
     }
-    Err(Error::sequence(
-        abi::ACL_ERROR_RT_STREAM_SYNC_TIMEOUT,
-        "the tasks of the stream were not done in time; the stream goes on",
-    ))
 }
 
 /// aclrtStreamQuery: ACL_STREAM_STATUS_*.

@@ -425,6 +425,38 @@ fn own() -> Vec<Case> {
             counter.stays_uncalled(t, "calls of the dropped function");
             works(t, s);
         }),
+        case("x.stream.abort_tells_who_waits", Setup::device0(), |t| {
+            // The waiter comes back although the running function does not end.
+            let s = t.stream();
+            let gate = t.hold(s);
+            let back = std::sync::atomic::AtomicBool::new(false);
+            let (s_address, counter) = (s.addr(), t.counted(s));
+            std::thread::scope(|scope| {
+                let waiter = scope.spawn(|| {
+                    let code = aclrtSynchronizeStream(addr(s_address));
+                    let text = recent_text();
+                    back.store(true, std::sync::atomic::Ordering::SeqCst);
+                    (code, text)
+                });
+                // Until it waits: nothing but the code says that it does.
+                for _ in 0..6000 {
+                    if back.load(std::sync::atomic::Ordering::SeqCst) {
+                        break;
+                    }
+                    t.counted(s);
+                    t.ok(aclrtStreamAbort(s), "aclrtStreamAbort");
+                    std::thread::sleep(std::time::Duration::from_millis(5));
+                }
+                t.check(!gate.is_open(), "the gate is open");
+                gate.open();
+                let (code, text) = waiter.join().unwrap_or((-1, None));
+                t.eq(code, ACL_ERROR_RT_STREAM_ABORT, "code of the wait");
+                t.check(text.is_some(), "the wait left a text");
+            });
+            gate.left(t);
+            counter.stays_uncalled(t, "calls of the dropped function");
+            works(t, s);
+        }),
         case(
             "x.stream.context_destroyed_ends_streams",
             Setup::device0(),
