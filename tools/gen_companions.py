@@ -89,8 +89,7 @@ def forwarding(library, subject, names):
 def main():
     """Writes or compares the files."""
     texts = {
-        f"{FOLDER}/{library}.c": forwarding(library, subject, names)
-        for library, (subject, names) in names_of().items()
+        f"{FOLDER}/{library}.c": forwarding(library, subject, names) for library, (subject, names) in names_of().items()
     }
     for library, subject in EMPTY.items():
         texts[f"{FOLDER}/{library}.c"] = NOTHING.format(library=library, subject=subject)
