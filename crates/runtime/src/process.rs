@@ -14,6 +14,7 @@ use crate::memory::areas::Areas;
 use crate::memory::host::HostMemory;
 use crate::memory::pins::Budget;
 use crate::memory::registered::Registered;
+use crate::memory::sharing::Sharing;
 use crate::memory::store::Store;
 use crate::memory::virtual_memory::VirtualMemory;
 use crate::os::{canary, host, tool};
@@ -54,6 +55,8 @@ pub(crate) struct Runtime {
     pub(crate) default_device: AtomicI32,
     /// Bytes of media memory, as charged.
     pub(crate) media_used: AtomicU64,
+    /// What other processes may have, and what they gave.
+    pub(crate) sharing: Sharing,
 }
 
 /// Bit of the running product in the function masks; 0 before the start.
@@ -251,6 +254,7 @@ fn start_locked(file: &BTreeMap<String, String>) -> Result<&'static Runtime> {
         init: Init::default(),
         default_device: AtomicI32::new(-1),
         media_used: AtomicU64::new(0),
+        sharing: Sharing::default(),
         settings,
     }));
     crate::log::info(format_args!("{}", runtime.banner()));

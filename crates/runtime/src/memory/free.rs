@@ -43,6 +43,11 @@ const PLAIN: u16 = store::families(&[
     Family::TaskScheduler,
 ]);
 
+/// Whether aclrtFree takes blocks of this family.
+pub(crate) fn is_plain(family: Family) -> bool {
+    PLAIN >> family as u16 & 1 == 1
+}
+
 #[cold]
 fn no_address() -> Error {
     Error::null("devPtr")
@@ -50,6 +55,9 @@ fn no_address() -> Error {
 
 #[inline(always)]
 fn release(runtime: &'static Runtime, address: u64) -> Result<()> {
+    if runtime.sharing.blocks.any() {
+        runtime.sharing.blocks.before_release(runtime, address)?;
+    }
     let memory = runtime.memory_at(address);
     let released = memory.and_then(|(_, store)| {
         store.release(address, PLAIN, |released| {
@@ -75,6 +83,8 @@ fn other(runtime: &'static Runtime, address: u64) -> Result<()> {
 fn refused(runtime: &Runtime, address: u64) -> Error {
     match check(runtime, "devPtr", address) {
         Ok(()) => freed_meanwhile("devPtr", address),
+    match locate::exact(runtime, "devPtr", address, is_plain) {
+        Ok(_) => freed_meanwhile("devPtr", address),
         Err(error) => error,
     }
 }

@@ -3,10 +3,13 @@
 //! * [`map`]: address space: reserve, make usable, give pages back, lock them.
 //! * [`host`]: what this machine has: memory, limits, process ids.
 //! * [`canary`]: one page that tells a forked child from its parent.
+//! * [`conversion`]: makes private memory shared where it stands.
+//! * [`socket`]: messages between processes, with descriptors and credentials.
 #![allow(unsafe_code)] // system calls and raw memory: the reason why this module exists
 
 pub(crate) mod block;
 pub(crate) mod canary;
+pub(crate) mod conversion;
 pub(crate) mod copy;
 pub(crate) mod directory_lock;
 pub(crate) mod futex;
@@ -17,6 +20,7 @@ pub(crate) mod map;
 pub(crate) mod process;
 pub(crate) mod shared_page;
 pub(crate) mod shared_words;
+pub(crate) mod socket;
 pub(crate) mod thread;
 pub(crate) mod tool;
 

@@ -133,15 +133,20 @@ pub(crate) fn is_alive(pid: i32) -> bool {
     !matches!(state, None | Some('Z' | 'X'))
 }
 
-/// 128 bits that nobody can guess, as 32 hexadecimal digits.
-pub(crate) fn token() -> io::Result<String> {
+/// 128 bits that nobody can guess.
+pub(crate) fn random() -> io::Result<u128> {
     let mut bytes = [0u8; 16];
     // SAFETY: the buffer has room for 16 bytes.
     let got = unsafe { libc::getrandom(bytes.as_mut_ptr().cast(), bytes.len(), 0) };
     if got != 16 {
         return Err(io::Error::last_os_error());
     }
-    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(u128::from_le_bytes(bytes))
+}
+
+/// 128 bits that nobody can guess, as 32 hexadecimal digits.
+pub(crate) fn token() -> io::Result<String> {
+    Ok(format!("{:032x}", random()?))
 }
 
 /// Calls `clean` when the process exits by itself.
