@@ -26,6 +26,7 @@ mod face;
 mod host_memory;
 mod init;
 mod model_ri;
+mod ipc_memory;
 mod not_built;
 mod notify;
 mod other;

@@ -78,7 +78,7 @@ impl Runtime {
             device.forget_peers();
             crate::memory::stream_ordered_pool::end_of_device(self, index);
             if let Some(store) = device.store() {
-                self.sharing.blocks.before_reset(self, index);
+                self.sharing.before_reset(self, index);
                 let held = store.counters().families;
                 let media = [Family::Dvpp, Family::HiMpi].map(|family| held[family as usize].bytes);
                 let media = media.iter().sum::<i64>().unsigned_abs();

@@ -7,7 +7,7 @@
 //! from where they stand, and a write at the same moment may be lost.
 
 use std::io;
-use std::os::fd::{AsRawFd as _, FromRawFd as _, OwnedFd};
+use std::os::fd::{AsFd as _, AsRawFd as _, FromRawFd as _, OwnedFd};
 use std::os::unix::fs::FileExt as _;
 
 use super::map;
@@ -84,29 +84,24 @@ pub(crate) fn share_in_place(at: u64, bytes: u64) -> io::Result<OwnedFd> {
 /// Makes shared memory of this module private again: fresh pages, zero, nobody else's. Whoever has
 /// the old memory keeps it.
 pub(crate) fn make_private(at: u64, bytes: u64) -> io::Result<()> {
-    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_FIXED;
-    let access = libc::PROT_READ | libc::PROT_WRITE;
-    let place = at as *mut libc::c_void;
-    // SAFETY: replaces a mapping that `put` made, by one of the same access.
-    let got = unsafe { libc::mmap(place, bytes as usize, access, flags, -1, 0) };
-    if got == libc::MAP_FAILED {
-        return Err(io::Error::last_os_error());
-    }
+    map::map_anonymous(at, bytes)?;
     map::keep_private(at, bytes);
     Ok(())
 }
 
 fn put(file: &std::fs::File, at: u64, bytes: u64) -> io::Result<()> {
-    let flags = libc::MAP_SHARED | libc::MAP_FIXED;
-    let access = libc::PROT_READ | libc::PROT_WRITE;
-    let place = at as *mut libc::c_void;
-    // SAFETY: replaces our own private memory, whose bytes are in the file, by the file.
-    let got = unsafe { libc::mmap(place, bytes as usize, access, flags, file.as_raw_fd(), 0) };
-    if got == libc::MAP_FAILED {
-        return Err(io::Error::last_os_error());
-    }
+    map::map_shared(file.as_fd(), 0, at, bytes)?;
     map::keep_private(at, bytes);
     Ok(())
+}
+
+/// Bytes of a memory file.
+pub(crate) fn length(memory: &OwnedFd) -> Option<u64> {
+    // SAFETY: a plain record of numbers; zero is a value.
+    let mut about: libc::stat = unsafe { std::mem::zeroed() };
+    // SAFETY: a valid place for the answer.
+    let code = unsafe { libc::fstat(memory.as_raw_fd(), &raw mut about) };
+    (code == 0).then_some(about.st_size.cast_unsigned())
 }
 
 /// Moves the pages of a range elsewhere; the range stays, empty.

@@ -83,7 +83,7 @@ impl Blocks {
         let mut list = self.list();
         let block = locate::exact(runtime, "devPtr", address, is_plain)?;
         let (device, bytes) = shareable(&block, address, size)?;
-        let pages = PageKind::from_number(block.found.owner.page);
+        let pages = PageKind::from_number(block.owner.page);
         let about = About {
             bytes: size.next_multiple_of(NORMAL_PAGE),
             requested: size,
@@ -210,29 +210,28 @@ fn shortage(asked: u64, error: &std::io::Error) -> Error {
 
 /// Device and bytes of a block that can be shared: it has its pages for itself.
 fn shareable(block: &Block, address: u64, size: u64) -> Result<(usize, u64)> {
-    let found = &block.found;
     let Some(device) = block.device else {
         return Err(Error::address("devPtr", address, "host memory"));
     };
-    if size > found.size {
+    if size > block.size {
         return Err(Error::rt_value(
             "byteCount",
             size,
             format!(
                 "at most the {} of the block at {address:#x}",
-                show_bytes(found.requested)
+                show_bytes(block.requested)
             ),
         ));
     }
-    let pages = PageKind::from_number(found.owner.page);
-    if pages == PageKind::Normal && (found.size <= LARGEST_SMALL || address % NORMAL_PAGE != 0) {
+    let pages = PageKind::from_number(block.owner.page);
+    if pages == PageKind::Normal && (block.size <= LARGEST_SMALL || address % NORMAL_PAGE != 0) {
         return Err(Error::address(
             "devPtr",
             address,
             format!(
                 "a block of {} shares its pages (4 KiB) with other blocks; memory is shared page by page: \
                  allocate more than {}, or with ACL_MEM_MALLOC_HUGE_ONLY",
-                show_bytes(found.requested),
+                show_bytes(block.requested),
                 show_bytes(LARGEST_SMALL)
             ),
         ));
@@ -241,5 +240,5 @@ fn shareable(block: &Block, address: u64, size: u64) -> Result<(usize, u64)> {
         PageKind::Normal => NORMAL_PAGE,
         _ => HUGE_PAGE,
     };
-    Ok((device, found.size.next_multiple_of(grain)))
+    Ok((device, block.size.next_multiple_of(grain)))
 }

@@ -5,14 +5,16 @@
 
 use std::io;
 use std::os::fd::OwnedFd;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::broker::{self, NAMES};
 use super::key::Key;
 use super::message::{self, About, Status};
+use super::Sharing;
+use crate::os::host;
 use crate::os::shared_page::is_alive;
-use crate::os::socket::{self, Watched};
+use crate::os::socket::{self, Credentials, Watched};
 
 /// A broker that does not answer for so long is given up.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -32,6 +34,32 @@ pub(crate) enum Refusal {
     NotListed,
     /// The exporter does not answer.
     Silent,
+}
+
+impl Refusal {
+    /// For the text of an error; `allow` is the call that lists a process.
+    #[cold]
+    pub(crate) fn explain(self, key: &Key, allow: &str) -> String {
+        let exporter = key.pid;
+        match self {
+            Refusal::Gone => format!(
+                "names nothing: process {exporter} does not export it: it has ended, or closed it, or is in \
+                 another container (network namespace) or of another user"
+            ),
+            Refusal::Unknown => {
+                format!("names nothing: process {exporter} never exported it, or has closed it")
+            }
+            Refusal::NotListed => format!(
+                "may not be imported by this process: call {allow} with pid {} in process {exporter}, or \
+                 export without the check of pids (flags 1)",
+                host::pid()
+            ),
+            Refusal::Silent => format!(
+                "cannot be imported: process {exporter} does not answer (stopped?), or no file descriptor is \
+                 left here (ulimit -n)"
+            ),
+        }
+    }
 }
 
 struct Connection {
@@ -81,7 +109,10 @@ impl Connections {
         let mut fresh = kept.is_none();
         let mut connection = match kept {
             Some(connection) => connection,
-            None => connect(key.pid, number, deadline)?,
+            None => {
+                self.tidy();
+                connect(key.pid, number, deadline)?
+            }
         };
         loop {
             match exchange(&connection, key, deadline) {
@@ -128,11 +159,32 @@ impl Connections {
     }
 
     /// Drops the connections to processes that have ended.
-    pub(crate) fn tidy(&self) {
+    fn tidy(&self) {
         self.idle().retain(|it| {
             // Nothing comes unasked: what is ready is at its end.
             socket::wait(&mut [Watched::new(&it.socket)], Duration::ZERO) == 0
         });
+    }
+}
+
+impl Sharing {
+    /// Gets the memory of a key, wherever it is exported.
+    pub(crate) fn fetch(&self, key: &Key) -> Result<(About, Arc<OwnedFd>), Refusal> {
+        let me = host::pid();
+        if key.pid == me {
+            let who = Credentials {
+                pid: me,
+                user: socket::user(),
+            };
+            match self.exports.answer(key.kind, key.secret, who) {
+                (Status::Granted, about, Some(memory)) => return Ok((about, memory)),
+                (Status::NotListed, ..) => return Err(Refusal::NotListed),
+                // A process of another container may have the same number.
+                _ => {}
+            }
+        }
+        let (about, memory) = self.connections.fetch(key)?;
+        Ok((about, Arc::new(memory)))
     }
 }
 

@@ -19,6 +19,7 @@ pub(crate) mod blocks;
 pub(crate) mod broker;
 pub(crate) mod connections;
 pub(crate) mod exports;
+pub(crate) mod imports;
 pub(crate) mod key;
 mod message;
 
@@ -26,6 +27,9 @@ use blocks::Blocks;
 use broker::Broker;
 use connections::Connections;
 use exports::Exports;
+use imports::Imports;
+
+use crate::process::Runtime;
 
 /// Everything that one runtime shares.
 #[derive(Default)]
@@ -34,4 +38,13 @@ pub(crate) struct Sharing {
     pub(crate) broker: Broker,
     pub(crate) exports: Exports,
     pub(crate) connections: Connections,
+    pub(crate) imports: Imports,
+}
+
+impl Sharing {
+    /// The memory of a device is about to be taken away as a whole.
+    pub(crate) fn before_reset(&self, runtime: &Runtime, device: usize) {
+        self.blocks.before_reset(runtime, device);
+        self.imports.before_reset(runtime, device);
+    }
 }
