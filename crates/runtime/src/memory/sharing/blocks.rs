@@ -98,7 +98,8 @@ impl Blocks {
             return Ok((key, false));
         }
         let at = address.wrapping_add(runtime.window.distance());
-        let memory = conversion::share_in_place(at, bytes).map_err(|error| shortage(bytes, &error))?;
+        let memory =
+            conversion::share_in_place(at, bytes).map_err(|error| shortage(bytes, &error))?;
         let mut shared = SharedBlock {
             memory: Arc::new(memory),
             at,

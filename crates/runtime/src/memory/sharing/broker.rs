@@ -23,8 +23,8 @@ const PATIENCE: Duration = Duration::from_secs(5);
 const MOST_CONNECTIONS: usize = 1000;
 const STACK: usize = 128 << 10;
 
-/// The listening socket, for a forked child to close: it would keep the name alive.
-static LISTENER: AtomicI32 = AtomicI32::new(-1);
+/// Sockets of the thread, for a forked child to close: it would keep them open after this process.
+static OPEN: [AtomicI32; MOST_CONNECTIONS + 1] = [const { AtomicI32::new(-1) }; _];
 
 /// What a process of this user listens under.
 pub(super) fn name(pid: i32, number: u32) -> String {
@@ -77,9 +77,37 @@ fn listen() -> io::Result<OwnedFd> {
 }
 
 extern "C" fn in_child() {
-    let listener = LISTENER.swap(-1, Ordering::AcqRel);
-    if listener >= 0 {
-        thread::close_raw(listener);
+    for place in &OPEN {
+        let socket = place.swap(-1, Ordering::AcqRel);
+        if socket >= 0 {
+            thread::close_raw(socket);
+        }
+    }
+}
+
+/// A socket of the thread, known to [`OPEN`].
+struct Socket {
+    socket: OwnedFd,
+    place: Option<&'static AtomicI32>,
+}
+
+impl Socket {
+    fn new(socket: OwnedFd) -> Self {
+        let free = |place: &&AtomicI32| place.load(Ordering::Relaxed) < 0;
+        let place = OPEN.iter().find(free);
+        if let Some(place) = place {
+            place.store(socket.as_raw_fd(), Ordering::Release);
+        }
+        Self { socket, place }
+    }
+}
+
+impl Drop for Socket {
+    fn drop(&mut self) {
+        // Before the number can be somebody else's.
+        if let Some(place) = self.place {
+            place.store(-1, Ordering::Release);
+        }
     }
 }
 
@@ -89,30 +117,30 @@ fn run() {
     let Some(runtime) = running() else { return };
     let listener = runtime.sharing.broker.state().listener.take();
     let Some(listener) = listener else { return };
-    LISTENER.store(listener.as_raw_fd(), Ordering::Release);
-    serve(runtime, &listener);
-    // Only the name ends here; whoever exports again waits for the lock and starts another thread.
+    serve(runtime, Socket::new(listener));
 }
 
 /// One importer.
 struct Connection {
-    socket: OwnedFd,
+    socket: Socket,
     /// Who connected.
     who: Credentials,
     used: Instant,
 }
 
-fn serve(runtime: &'static Runtime, listener: &OwnedFd) {
+fn serve(runtime: &'static Runtime, listener: Socket) {
+    let mut listener = Some(listener);
     let mut connections: Vec<Connection> = Vec::new();
     let mut watched: Vec<Watched> = Vec::new();
     let mut idle_since = Instant::now();
     // Set when no descriptor was left to accept with.
     let mut full = false;
     loop {
+        let Some(door) = &listener else { return };
         watched.clear();
-        let door = Watched::new(listener);
+        let door = Watched::new(&door.socket);
         watched.push(if full { door.skip() } else { door });
-        watched.extend(connections.iter().map(|it| Watched::new(&it.socket)));
+        watched.extend(connections.iter().map(|it| Watched::new(&it.socket.socket)));
         let pause = if full {
             Duration::from_millis(100)
         } else {
@@ -122,7 +150,7 @@ fn serve(runtime: &'static Runtime, listener: &OwnedFd) {
         full = false;
         if ready == 0 {
             if connections.is_empty() && runtime.sharing.exports.is_empty() {
-                if idle_since.elapsed() >= PATIENCE && end(runtime) {
+                if idle_since.elapsed() >= PATIENCE && end(runtime, &mut listener) {
                     return;
                 }
             } else {
@@ -136,21 +164,20 @@ fn serve(runtime: &'static Runtime, listener: &OwnedFd) {
             at += 1;
             !watched[at].is_ready() || answer(runtime, connection)
         });
-        if watched[0].is_ready() {
-            full = !welcome(listener, &mut connections);
+        if let Some(door) = listener.as_ref().filter(|_| watched[0].is_ready()) {
+            full = !welcome(&door.socket, &mut connections);
         }
     }
 }
 
 /// Ends unless there is something to hand out by now. True: the thread is to return.
-fn end(runtime: &Runtime) -> bool {
+fn end(runtime: &Runtime, listener: &mut Option<Socket>) -> bool {
     let mut state = runtime.sharing.broker.state();
     if !runtime.sharing.exports.is_empty() {
         return false;
     }
-    // Under the lock: a child that is forked now finds either the old number or none, and the next
-    // thread does not get its listener before this one's is forgotten.
-    LISTENER.store(-1, Ordering::Release);
+    // The name is free again before anybody else can want it.
+    *listener = None;
     state.running = false;
     true
 }
@@ -176,7 +203,7 @@ fn welcome(listener: &OwnedFd, connections: &mut Vec<Connection>) -> bool {
             }
         }
         connections.push(Connection {
-            socket,
+            socket: Socket::new(socket),
             who,
             used: Instant::now(),
         });
@@ -186,7 +213,7 @@ fn welcome(listener: &OwnedFd, connections: &mut Vec<Connection>) -> bool {
 /// Answers what came. False: the connection is at its end.
 fn answer(runtime: &Runtime, connection: &mut Connection) -> bool {
     let mut room = [0; message::REQUEST + 1];
-    let received = match socket::receive(&connection.socket, &mut room) {
+    let received = match socket::receive(&connection.socket.socket, &mut room) {
         Ok(received) if received.bytes > 0 => received,
         Ok(_) => return false,
         Err(error) => return error.kind() == io::ErrorKind::WouldBlock,
@@ -204,5 +231,5 @@ fn answer(runtime: &Runtime, connection: &mut Connection) -> bool {
         _ => (Status::Stranger, About::default(), None::<Arc<OwnedFd>>),
     };
     let reply = message::reply(status, &about);
-    socket::send(&connection.socket, &reply, memory.as_deref()).is_ok()
+    socket::send(&connection.socket.socket, &reply, memory.as_deref()).is_ok()
 }

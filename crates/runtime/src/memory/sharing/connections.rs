@@ -8,10 +8,10 @@ use std::os::fd::OwnedFd;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use super::Sharing;
 use super::broker::{self, NAMES};
 use super::key::Key;
 use super::message::{self, About, Status};
-use super::Sharing;
 use crate::os::host;
 use crate::os::shared_page::is_alive;
 use crate::os::socket::{self, Credentials, Watched};

@@ -72,7 +72,10 @@ impl Imports {
         };
         let start = match parked {
             Some(start) => start,
-            None => runtime.areas.reserve(bytes, UNIT).map_err(|why| no_room(bytes, &why))?,
+            None => runtime
+                .areas
+                .reserve(bytes, UNIT)
+                .map_err(|why| no_room(bytes, &why))?,
         };
         let at = start.wrapping_add(runtime.window.distance());
         let give_up = |why: &str| {
@@ -155,8 +158,9 @@ impl Imports {
     pub(crate) fn before_reset(&self, runtime: &Runtime, device: usize) {
         let mut gone = Vec::new();
         self.state().by_key.retain(|_, list| {
-            let (of_device, others) =
-                std::mem::take(list).into_iter().partition(|it: &Import| it.device == device);
+            let (of_device, others) = std::mem::take(list)
+                .into_iter()
+                .partition(|it: &Import| it.device == device);
             let of_device: VecDeque<Import> = of_device;
             gone.extend(of_device);
             *list = others;

@@ -107,10 +107,7 @@ mod tests {
     #[test]
     fn records_read_as_they_were_written() {
         let key = Key::fresh(Kind::Fabric).expect("random numbers");
-        assert_eq!(
-            read_request(&request(&key)),
-            Some((key.kind, key.secret))
-        );
+        assert_eq!(read_request(&request(&key)), Some((key.kind, key.secret)));
         let about = About {
             bytes: 1 << 40,
             requested: 77,

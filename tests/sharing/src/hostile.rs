@@ -1,0 +1,109 @@
+//! Those who mean no good, or do not know better.
+
+use std::os::linux::net::SocketAddrExt as _;
+use std::os::unix::net::{SocketAddr, UnixListener};
+
+use crate::api::*;
+use crate::memory;
+use crate::peer::Peer;
+use crate::system;
+use crate::trouble::{self, expect};
+
+const BYTES: usize = 2 << 20;
+
+/// A raw connection to a name.
+fn connect(name: &str) -> i32 {
+    // SAFETY: makes a socket and connects it; the record is as long as the call is told.
+    unsafe {
+        let socket = libc::socket(libc::AF_UNIX, libc::SOCK_SEQPACKET | libc::SOCK_CLOEXEC, 0);
+        let mut address: libc::sockaddr_un = std::mem::zeroed();
+        address.sun_family = libc::AF_UNIX as libc::sa_family_t;
+        let name = name.trim_start_matches('@');
+        for (to, from) in address.sun_path[1..].iter_mut().zip(name.bytes()) {
+            *to = from.cast_signed();
+        }
+        let bytes = std::mem::offset_of!(libc::sockaddr_un, sun_path) + 1 + name.len();
+        libc::connect(
+            socket,
+            (&raw const address).cast(),
+            bytes as libc::socklen_t,
+        );
+        socket
+    }
+}
+
+fn send(socket: i32, bytes: &[u8]) {
+    // SAFETY: sends bytes that are there.
+    unsafe {
+        libc::send(
+            socket,
+            bytes.as_ptr().cast(),
+            bytes.len(),
+            libc::MSG_NOSIGNAL,
+        )
+    };
+}
+
+/// Garbage, silence and crowds do not keep the broker from serving.
+pub(crate) fn strangers() {
+    let block = memory::filled(BYTES, 1);
+    let key = memory::exported(block, BYTES, 1);
+    let own = std::process::id().cast_signed();
+    let names = system::names_of(own);
+    let [name] = &names[..] else {
+        return trouble::note(format!("listening under {names:?}"));
+    };
+    let mut peer = Peer::start();
+    let before = system::counts().0;
+    let mut sockets = Vec::new();
+    for round in 0..300usize {
+        let socket = connect(name);
+        let seed = round as u64;
+        match round % 4 {
+            0 => send(socket, &memory::random(round * 7 % 100, seed)),
+            1 => send(socket, &memory::random(60_000, seed)),
+            2 => {
+                for _ in 0..50 {
+                    send(socket, &memory::random(32, seed));
+                }
+            }
+            _ => {}
+        }
+        sockets.push(socket);
+        if round % 50 == 0 {
+            peer.must(&format!("rounds {key} 1 {BYTES} 1"));
+        }
+    }
+    peer.must(&format!("rounds {key} 10 {BYTES} 1"));
+    for socket in sockets {
+        // SAFETY: our own descriptor.
+        unsafe { libc::close(socket) };
+    }
+    let calm = system::soon(|| system::counts().0 <= before + 1);
+    trouble::unless(calm, || {
+        format!(
+            "{} descriptors, {before} before the strangers",
+            system::counts().0
+        )
+    });
+    peer.must(&format!("rounds {key} 10 {BYTES} 1"));
+    trouble::unless(peer.end(), || "the peer failed".to_owned());
+    ok(aclrtFree(block), "aclrtFree");
+}
+
+/// Somebody else sits on the name that the exporter would take: it takes the next.
+pub(crate) fn taken_name() {
+    let own = std::process::id();
+    // SAFETY: no arguments, cannot fail.
+    let user = unsafe { libc::geteuid() };
+    let address = SocketAddr::from_abstract_name(format!("cannery-{user}-{own}-0"));
+    let squatter = UnixListener::bind_addr(&address.expect("a name")).expect("the name is free");
+    let block = memory::filled(BYTES, 1);
+    let key = memory::exported(block, BYTES, 1);
+    let mut peer = Peer::start();
+    let (code, text) = peer.ask(&format!("rounds {key} 3 {BYTES} 1"));
+    expect(code, 0, &format!("importing past a squatter: {text}"));
+    trouble::unless(peer.end(), || "the peer failed".to_owned());
+    drop(squatter);
+    ok(aclrtFree(block), "aclrtFree");
+}
