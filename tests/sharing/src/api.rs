@@ -63,6 +63,18 @@ functions! {
     fn aclrtIpcMemGetExportKey(ptr: *mut c_void, size: usize, key: *mut c_char, len: usize, flags: u64) -> aclError;
     fn aclrtIpcMemSetImportPid(key: *const c_char, pids: *mut i32, num: usize) -> aclError;
     fn aclrtIpcMemImportByKey(ptr: *mut *mut c_void, key: *const c_char, flags: u64) -> aclError;
+    fn aclrtReserveMemAddress(ptr: *mut *mut c_void, size: usize, alignment: usize, expected: *mut c_void, flags: u64) -> aclError;
+    fn aclrtReleaseMemAddress(ptr: *mut c_void) -> aclError;
+    fn aclrtMallocPhysical(handle: *mut aclrtDrvMemHandle, size: usize, prop: *const aclrtPhysicalMemProp, flags: u64) -> aclError;
+    fn aclrtFreePhysical(handle: aclrtDrvMemHandle) -> aclError;
+    fn aclrtMapMem(ptr: *mut c_void, size: usize, offset: usize, handle: aclrtDrvMemHandle, flags: u64) -> aclError;
+    fn aclrtUnmapMem(ptr: *mut c_void) -> aclError;
+    fn aclrtMemExportToShareableHandle(handle: aclrtDrvMemHandle, kind: aclrtMemHandleType, flags: u64, out: *mut u64) -> aclError;
+    fn aclrtMemSetPidToShareableHandle(shareable: u64, pids: *mut i32, num: usize) -> aclError;
+    fn aclrtMemImportFromShareableHandle(shareable: u64, device: i32, out: *mut aclrtDrvMemHandle) -> aclError;
+    fn aclrtMemExportToShareableHandleV2(handle: aclrtDrvMemHandle, flags: u64, kind: aclrtMemSharedHandleType, out: *mut c_void) -> aclError;
+    fn aclrtMemSetPidToShareableHandleV2(shareable: *mut c_void, kind: aclrtMemSharedHandleType, pids: *mut i32, num: usize) -> aclError;
+    fn aclrtMemImportFromShareableHandleV2(shareable: *mut c_void, kind: aclrtMemSharedHandleType, flags: u64, out: *mut aclrtDrvMemHandle) -> aclError;
     fn aclrtIpcMemClose(key: *const c_char) -> aclError;
 }
 

@@ -124,7 +124,7 @@ fn judge(result: Result<(), String>, what: &str) {
 pub(crate) fn writes_meanwhile() {
     const BYTES: usize = 8 << 20;
     const PART: usize = 1 << 12;
-    for round in 0..20 {
+    for _ in 0..20 {
         let block = memory::device(BYTES);
         ok(aclrtMemset(block, BYTES, 0, BYTES), "aclrtMemset");
         let (address, stop) = (block as usize, &AtomicBool::new(false));
@@ -140,22 +140,24 @@ pub(crate) fn writes_meanwhile() {
                 .into_iter()
                 .map(|it| it.join().expect("a writer"))
                 .collect();
-            let got = memory::download(block, BYTES);
-            for (part, bytes) in got.chunks(PART).enumerate() {
-                let want = written[part % 2][part / 2].to_le_bytes();
-                let right = bytes.chunks(4).all(|word| word == want);
-                trouble::unless(right, || {
-                    format!("round {round}: a write to part {part} was lost")
-                });
-            }
+            nothing_lost(block, BYTES, PART, &written);
             expect(memory::close(&key), 0, "closing the export");
         });
         ok(aclrtFree(block), "aclrtFree");
     }
 }
 
+/// Whether every part holds the last number that was written there.
+pub(crate) fn nothing_lost(block: *mut c_void, bytes: usize, part: usize, written: &[Vec<u32>]) {
+    for (at, bytes) in memory::download(block, bytes).chunks(part).enumerate() {
+        let want = written[at % 2][at / 2].to_le_bytes();
+        let right = bytes.chunks(4).all(|word| word == want);
+        trouble::unless(right, || format!("a write to part {at} was lost"));
+    }
+}
+
 /// Writes numbers over every other part; the last number of each.
-fn write_until(
+pub(crate) fn write_until(
     address: usize,
     me: usize,
     bytes: usize,

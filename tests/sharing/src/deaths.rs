@@ -94,6 +94,8 @@ pub(crate) fn exporter_stops() {
     let block = peer.must(&format!("malloc {BYTES} 1"));
     let key = peer.must(&format!("export {block} {BYTES} 1"));
     system::signal(peer.pid(), libc::SIGSTOP);
+    let stopped = system::soon(|| system::is_stopped(peer.pid()));
+    trouble::unless(stopped, || "the peer does not stop".to_owned());
     let limit = Duration::from_secs(10);
     refused_within(&key, limit, "importing from a stopped process");
     system::signal(peer.pid(), libc::SIGCONT);

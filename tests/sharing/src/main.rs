@@ -14,6 +14,7 @@
 mod api;
 mod blocks;
 mod deaths;
+mod handles;
 mod hostile;
 mod lists;
 mod memory;
@@ -24,6 +25,9 @@ mod system;
 mod trouble;
 
 use std::process::ExitCode;
+
+/// The plot that needs another product.
+pub(crate) const FABRIC: &str = "fabric-handles";
 
 /// Every plot, by its name.
 const PLOTS: &[(&str, fn())] = &[
@@ -42,6 +46,12 @@ const PLOTS: &[(&str, fn())] = &[
     ("child-stays", deaths::child_stays),
     ("eight-importers", rounds::eight_importers),
     ("many-rounds", rounds::many),
+    ("handle-list", handles::white_list),
+    ("handle-contents", handles::contents),
+    ("handle-writes-meanwhile", handles::writes_meanwhile),
+    ("handle-deaths", handles::deaths),
+    ("handle-rounds", handles::many),
+    (FABRIC, handles::fabric),
     ("strangers", hostile::strangers),
     ("taken-name", hostile::taken_name),
 ];

@@ -8,7 +8,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use cannery_abi::*;
 
 use crate::api::*;
-use crate::{memory, system};
+use crate::{handles, memory, system};
 
 /// What a comparison answers that found a difference.
 pub(crate) const DIFFERENT: aclError = -5;
@@ -68,6 +68,23 @@ fn act(words: &[&str]) -> (aclError, String) {
         }
         // Imports, compares and closes, so many times.
         "rounds" => rounds(words[1], number(2), number(3) as usize, number(4)),
+        // Physical handles: by number, or by 128 bytes in hexadecimal.
+        "handle-import" => match handles::import(words[1], number(2) as i32) {
+            Ok(handle) => (0, handle.to_string()),
+            Err(code) => plain(code),
+        },
+        "handle-make" => (0, handles::make(number(1) as usize).to_string()),
+        "handle-export" => match handles::export(number(1), false, number(2)) {
+            Ok(text) => (0, text),
+            Err(code) => plain(code),
+        },
+        "handle-free" => plain(handles::free(number(1))),
+        "map" => match handles::map(number(1), number(2) as usize) {
+            Ok(at) => (0, (at as usize).to_string()),
+            Err(code) => plain(code),
+        },
+        "unmap" => plain(handles::unmap(address(1))),
+        "handle-rounds" => handles::rounds(words[1], number(2), number(3) as usize, number(4)),
         // A forked child imports, with a runtime of its own.
         "fork-import" => {
             let key = words[1].to_owned();

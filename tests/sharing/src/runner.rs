@@ -47,6 +47,9 @@ fn one(plot: &str) -> Result<(), String> {
     for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("CANNERY_")) {
         command.env_remove(name);
     }
+    if plot == crate::FABRIC {
+        command.env("CANNERY_PROFILE", "A3");
+    }
     let mut child = command
         .args(["--play", plot])
         .env(PREFIX, prefix())

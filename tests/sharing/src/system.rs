@@ -43,6 +43,15 @@ pub(crate) fn signal(pid: i32, number: i32) {
     unsafe { libc::kill(pid, number) };
 }
 
+/// Whether every thread of a process is stopped.
+pub(crate) fn is_stopped(pid: i32) -> bool {
+    let tasks = std::fs::read_dir(format!("/proc/{pid}/task"));
+    tasks.into_iter().flatten().flatten().all(|task| {
+        let stat = std::fs::read_to_string(task.path().join("stat")).unwrap_or_default();
+        stat.rfind(')').is_some_and(|end| stat[end..].starts_with(") T"))
+    })
+}
+
 /// Forks; what the child does ends with the code that it is left with, without cleaning up.
 pub(crate) fn fork(child: impl FnOnce() -> i32) -> i32 {
     // SAFETY: the child only calls what is safe after a fork in this single-threaded program, and

@@ -5,9 +5,12 @@
 //! where they were (`userfaultfd`); then the bytes go into the shared memory, it takes the place, and
 //! the threads go on. Where the system gives no userfaultfd (some containers), the bytes are copied
 //! from where they stand, and a write at the same moment may be lost.
+//!
+//! Memory that is shared already, but lies in a file beside other memory, moves to a file of its own in
+//! the same way ([`move_to_own_file`]).
 
 use std::io;
-use std::os::fd::{AsFd as _, AsRawFd as _, FromRawFd as _, OwnedFd};
+use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd, FromRawFd as _, OwnedFd};
 use std::os::unix::fs::FileExt as _;
 
 use super::map;
@@ -61,7 +64,8 @@ pub(crate) fn shared_memory(bytes: u64) -> io::Result<OwnedFd> {
 /// others. Nothing changes when it fails. The caller keeps the range from being released meanwhile.
 pub(crate) fn share_in_place(at: u64, bytes: u64) -> io::Result<OwnedFd> {
     let memory = shared_memory(bytes)?;
-    let held_back = Gate::close(at, bytes).and_then(|gate| Ok((move_away(at, bytes)?, gate)));
+    let held_back =
+        Gate::close(at, bytes, MODE_MISSING).and_then(|gate| Ok((move_away(at, bytes)?, gate)));
     let moved = held_back.as_ref().ok().map(|(moved, _)| *moved);
     let file = std::fs::File::from(memory);
     let from = moved.unwrap_or(at);
@@ -102,6 +106,64 @@ pub(crate) fn length(memory: &OwnedFd) -> Option<u64> {
     // SAFETY: a valid place for the answer.
     let code = unsafe { libc::fstat(memory.as_raw_fd(), &raw mut about) };
     (code == 0).then_some(about.st_size.cast_unsigned())
+}
+
+/// Moves `bytes` bytes of a memory file from `offset` on to a file of their own, and lets the mappings
+/// at `places` show that instead; the old file keeps its bytes. Nothing changes when it fails.
+pub(crate) fn move_to_own_file(
+    old: BorrowedFd<'_>,
+    offset: u64,
+    bytes: u64,
+    places: &[u64],
+) -> io::Result<OwnedFd> {
+    let memory = std::fs::File::from(shared_memory(bytes)?);
+    let old = std::fs::File::from(old.try_clone_to_owned()?);
+    let gates: Vec<_> = places
+        .iter()
+        .map(|at| {
+            let gate = Gate::close(*at, bytes, MODE_MISSING | MODE_MINOR);
+            // The bytes stay in the file; whoever touches them has to come through the gate.
+            if gate.is_ok() {
+                map::discard(*at, bytes);
+            }
+            gate
+        })
+        .collect();
+    copy_data(&old, offset, &memory, bytes)?;
+    for (done, at) in places.iter().enumerate() {
+        if let Err(error) = map::map_shared(memory.as_fd(), 0, *at, bytes) {
+            for at in &places[..done] {
+                // There were mappings of this very kind before: the kernel has room for them.
+                let _ = map::map_shared(old.as_fd(), offset, *at, bytes);
+            }
+            return Err(error);
+        }
+    }
+    drop(gates);
+    Ok(memory.into())
+}
+
+/// Copies what was ever written.
+fn copy_data(from: &std::fs::File, offset: u64, to: &std::fs::File, bytes: u64) -> io::Result<()> {
+    let mut room = vec![0u8; CHUNK.min(bytes) as usize];
+    let end = offset + bytes;
+    let seek = |at: u64, whence: libc::c_int| {
+        // SAFETY: looks for bytes in a file of this process's own; its position means nothing.
+        let found = unsafe { libc::lseek(from.as_raw_fd(), at.cast_signed(), whence) };
+        u64::try_from(found).ok()
+    };
+    let mut at = offset;
+    while let Some(data) = seek(at, libc::SEEK_DATA).filter(|data| *data < end) {
+        let hole = seek(data, libc::SEEK_HOLE).unwrap_or(end).min(end);
+        at = data;
+        while at < hole {
+            let part = &mut room[..(hole - at).min(CHUNK) as usize];
+            from.read_exact_at(part, at)?;
+            to.write_all_at(part, at - offset)?;
+            at += part.len() as u64;
+        }
+    }
+    Ok(())
 }
 
 /// Moves the pages of a range elsewhere; the range stays, empty.
@@ -219,11 +281,15 @@ struct Register {
 const API: u64 = 0xaa;
 const API_CALL: u64 = 0xc018_aa3f;
 const REGISTER_CALL: u64 = 0xc020_aa00;
+/// Pages that are nowhere.
 const MODE_MISSING: u64 = 1;
+/// Pages that are in a file and have to be looked up there.
+const MODE_MINOR: u64 = 4;
+const FEATURE_MINOR_SHMEM: u64 = 1 << 10;
 const USER_MODE_ONLY: libc::c_int = 1;
 
 impl Gate {
-    fn close(at: u64, bytes: u64) -> io::Result<Gate> {
+    fn close(at: u64, bytes: u64, mode: u64) -> io::Result<Gate> {
         let open = |flags: libc::c_int| {
             // SAFETY: makes a descriptor, touches nothing.
             let fd = unsafe { libc::syscall(libc::SYS_userfaultfd, libc::O_CLOEXEC | flags) };
@@ -235,7 +301,11 @@ impl Gate {
         let descriptor = unsafe { OwnedFd::from_raw_fd(fd) };
         let mut api = Api {
             api: API,
-            features: 0,
+            features: if mode & MODE_MINOR == 0 {
+                0
+            } else {
+                FEATURE_MINOR_SHMEM
+            },
             ioctls: 0,
         };
         // SAFETY: the record that this call takes.
@@ -243,7 +313,7 @@ impl Gate {
         let mut register = Register {
             start: at,
             len: bytes,
-            mode: MODE_MISSING,
+            mode,
             ioctls: 0,
         };
         // SAFETY: the record that this call takes; the range is our own private memory.
@@ -301,7 +371,7 @@ mod tests {
     fn writes_at_the_same_moment_are_not_lost() {
         for _ in 0..10 {
             let at = map::reserve(None, BYTES, Access::ReadWrite).expect("memory");
-            if Gate::close(at, BYTES).is_err() {
+            if Gate::close(at, BYTES, MODE_MISSING).is_err() {
                 return; // This system forbids it; the module says what follows.
             }
             count_and_share(at);
@@ -309,8 +379,42 @@ mod tests {
         }
     }
 
-    /// Two threads count up words of their own, all over the range, while it is shared.
+    #[test]
+    fn writes_while_a_file_is_moved_are_not_lost() {
+        for _ in 0..10 {
+            let [one, two] =
+                [0, 1].map(|_| map::reserve(None, BYTES, Access::None).expect("addresses"));
+            let file = map::memory_file(c"test", 4 * BYTES).expect("a file");
+            for at in [one, two] {
+                map::map_shared(file.as_fd(), BYTES, at, BYTES).expect("mapped");
+            }
+            if Gate::close(one, BYTES, MODE_MISSING | MODE_MINOR).is_err() {
+                return; // This system forbids it; the module says what follows.
+            }
+            count_and(one, || {
+                move_to_own_file(file.as_fd(), BYTES, BYTES, &[one, two]).expect("moved");
+            });
+            let sum = |at| {
+                words(at)
+                    .iter()
+                    .map(|word| word.load(Ordering::Relaxed))
+                    .sum::<u64>()
+            };
+            assert_eq!(sum(one), sum(two));
+            words(one)[5].store(7, Ordering::Relaxed);
+            assert_eq!(words(two)[5].load(Ordering::Relaxed), 7);
+        }
+    }
+
     fn count_and_share(at: u64) {
+        count_and(at, || {
+            share_in_place(at, BYTES).expect("shared");
+        });
+    }
+
+    /// Two threads count up words of their own, all over the range, while something is
+    /// done to it.
+    fn count_and(at: u64, act: impl FnOnce()) {
         let stop = &AtomicBool::new(false);
         let mine = |me: usize| words(at).iter().skip(me).step_by(509 * 2);
         std::thread::scope(|scope| {
@@ -328,7 +432,7 @@ mod tests {
             });
             let pause = || std::thread::sleep(std::time::Duration::from_millis(3));
             pause();
-            share_in_place(at, BYTES).expect("shared");
+            act();
             pause();
             stop.store(true, Ordering::Relaxed);
             for (me, counted) in [0, 509].into_iter().zip(counting) {

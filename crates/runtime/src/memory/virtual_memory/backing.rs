@@ -16,6 +16,7 @@ pub(crate) enum Backing {
     /// `bytes` from `offset` on in the file of this number.
     Part { file: usize, offset: u64 },
     #[allow(dead_code)] // sharing makes them
+    /// A file that holds nothing else, from its first byte on.
     Own(OwnedFd),
 }
 

@@ -14,7 +14,7 @@
 //! Mapping costs two system calls, unmapping one. One lock for the process; copies do not take it, they
 //! find mappings through the areas.
 //!
-//! Lock order: this one, then the areas, then the stores.
+//! Lock order: this one, then the areas, then the stores; the broker's and the exports' come last.
 
 mod access;
 mod backing;
@@ -22,6 +22,7 @@ mod mapping;
 mod physical;
 mod properties;
 mod reservation;
+mod sharing;
 mod state;
 
 pub use access::{Grant, get_access, set_access};
@@ -29,4 +30,5 @@ pub use mapping::{map, map_no_access, map_selected_link, set_link, unmap};
 pub use physical::{free_physical, malloc_physical, properties_of, retain};
 pub use properties::{Property, granularity};
 pub use reservation::{release, reserve, reserve_no_uc};
+pub use sharing::{Form, Shareable, allow, export, import};
 pub(crate) use state::VirtualMemory;

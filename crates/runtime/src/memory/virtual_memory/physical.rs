@@ -79,6 +79,7 @@ pub fn malloc_physical(
         attribute: decoded.attribute,
         backing,
         imported: false,
+        key: None,
         references: 1,
         mappings: 0,
     });

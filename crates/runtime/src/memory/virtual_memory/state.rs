@@ -9,6 +9,7 @@ use super::backing::{Backing, Files};
 use super::properties::Home;
 use crate::error::{Error, Result};
 use crate::memory::areas::PieceId;
+use crate::memory::sharing::key::Key;
 use crate::process::Runtime;
 
 /// Marks a number as the handle of physical memory.
@@ -57,6 +58,8 @@ pub(crate) struct Physical {
     pub(crate) backing: Backing,
     /// Whether another process made it; then it is charged there.
     pub(crate) imported: bool,
+    /// Under which it was exported, or from which it was imported.
+    pub(crate) key: Option<Key>,
     /// How often it has to be freed; 0: it lives only as long as it is mapped.
     pub(crate) references: u32,
     pub(crate) mappings: u32,
@@ -107,6 +110,15 @@ impl State {
         }
     }
 
+    /// The handle that the program holds for memory imported from a key.
+    pub(super) fn imported_by(&self, key: &Key) -> Option<u64> {
+        let held = |physical: &Physical| physical.imported && physical.references > 0;
+        let mut handles = self.handles.iter();
+        handles
+            .find(|(_, physical)| physical.key == Some(*key) && held(physical))
+            .map(|(handle, _)| *handle)
+    }
+
     /// Takes physical memory away when nobody needs it any more, and its charge.
     pub(super) fn drop_unused(&mut self, runtime: &Runtime, handle: u64) {
         let unused = |physical: &Physical| physical.references == 0 && physical.mappings == 0;
@@ -114,6 +126,9 @@ impl State {
             return;
         }
         if let Some(physical) = self.handles.remove(&handle) {
+            if let Some(key) = physical.key.filter(|_| !physical.imported) {
+                runtime.sharing.exports.withdraw(&key);
+            }
             self.files.give(physical.backing, physical.bytes);
             if let Home::Device(device) = physical.home
                 && !physical.imported
