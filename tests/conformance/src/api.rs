@@ -165,6 +165,14 @@ functions! {
     fn aclrtHostGetDevicePointer(host: *mut c_void, device: *mut *mut c_void, flag: u32) -> aclError;
     fn aclrtHostMemMapCapabilities(device: u32, kind: aclrtHacType, out: *mut aclrtHostMemMapCapability) -> aclError;
 
+    // IPC memory.
+    fn aclrtIpcMemGetExportKey(ptr: *mut c_void, size: usize, key: *mut c_char, len: usize, flags: u64) -> aclError;
+    fn aclrtIpcMemSetImportPid(key: *const c_char, pids: *mut i32, num: usize) -> aclError;
+    fn aclrtIpcMemImportPidInterServer(key: *const c_char, servers: *mut aclrtServerPid, num: usize) -> aclError;
+    fn aclrtIpcMemSetAttr(key: *const c_char, kind: aclrtIpcMemAttrType, attr: u64) -> aclError;
+    fn aclrtIpcMemImportByKey(ptr: *mut *mut c_void, key: *const c_char, flags: u64) -> aclError;
+    fn aclrtIpcMemClose(key: *const c_char) -> aclError;
+
     // Copies and sets.
     fn aclrtMemcpy(dst: *mut c_void, max: usize, src: *const c_void, count: usize, kind: aclrtMemcpyKind) -> aclError;
     fn aclrtMemset(ptr: *mut c_void, max: usize, value: i32, count: usize) -> aclError;

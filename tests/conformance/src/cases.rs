@@ -18,6 +18,7 @@ mod gate;
 mod host;
 mod info;
 mod init;
+mod ipc_memory;
 mod media;
 mod memory_async;
 mod memory_async_own;
@@ -33,6 +34,7 @@ mod notify;
 mod pool;
 mod pool_order;
 mod pool_own;
+mod other_process;
 mod process;
 mod product;
 mod queue;
@@ -70,6 +72,7 @@ pub(crate) fn all() -> Vec<Case> {
         host::cases(),
         info::cases(),
         init::cases(),
+        ipc_memory::cases(),
         media::cases(),
         memory_async::cases(),
         memory_async_own::cases(),

@@ -48,7 +48,8 @@ pub(crate) fn is_stopped(pid: i32) -> bool {
     let tasks = std::fs::read_dir(format!("/proc/{pid}/task"));
     tasks.into_iter().flatten().flatten().all(|task| {
         let stat = std::fs::read_to_string(task.path().join("stat")).unwrap_or_default();
-        stat.rfind(')').is_some_and(|end| stat[end..].starts_with(") T"))
+        stat.rfind(')')
+            .is_some_and(|end| stat[end..].starts_with(") T"))
     })
 }
 
