@@ -128,6 +128,11 @@ SUITES = [
         [CARGO, "run", "--release", "--locked", "--quiet", "--package", "cannery-streams-test"],
         plain_line,
     ),
+    Suite(
+        "sharing",
+        [CARGO, "run", "--release", "--locked", "--quiet", "--package", "cannery-sharing-test"],
+        plain_line,
+    ),
     Suite("c-programs", [PYTHON, "tests/c/run.py"], plain_line),
     Suite("python", [PYTHON, "-m", "pytest", "-q", "tests/python"], pytest),
     Suite("programs", [PYTHON, "tools/run_programs.py"], plain_line),

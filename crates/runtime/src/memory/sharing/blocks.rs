@@ -225,7 +225,9 @@ fn shareable(block: &Block, address: u64, size: u64) -> Result<(usize, u64)> {
         ));
     }
     let pages = PageKind::from_number(block.owner.page);
-    if pages == PageKind::Normal && (block.size <= LARGEST_SMALL || address % NORMAL_PAGE != 0) {
+    if pages == PageKind::Normal
+        && (block.size <= LARGEST_SMALL || !address.is_multiple_of(NORMAL_PAGE))
+    {
         return Err(Error::address(
             "devPtr",
             address,

@@ -9,6 +9,7 @@ use super::Sharing;
 use super::key::{Key, Kind};
 pub(crate) use super::message::About;
 use super::message::Status;
+use crate::os::host;
 use crate::os::socket::{self, Credentials};
 
 /// One export.
@@ -40,6 +41,11 @@ impl Export {
     }
 }
 
+/// Whether a key says that it is of this process.
+fn is_own(key: &Key) -> bool {
+    key.pid == host::pid()
+}
+
 /// All exports of the process.
 #[derive(Default)]
 pub(crate) struct Exports {
@@ -57,11 +63,14 @@ impl Exports {
 
     /// Whether this process exports what the key names.
     pub(crate) fn has(&self, key: &Key) -> bool {
-        self.list().contains_key(&(key.kind, key.secret))
+        is_own(key) && self.list().contains_key(&(key.kind, key.secret))
     }
 
     /// Ends an export: nobody gets it any more; who has it keeps it. What it was an export of.
     pub(crate) fn withdraw(&self, key: &Key) -> Option<u64> {
+        if !is_own(key) {
+            return None;
+        }
         let export = self.list().remove(&(key.kind, key.secret))?;
         Some(export.of)
     }
@@ -69,7 +78,7 @@ impl Exports {
     /// Lets more processes have an export. False: there is none.
     pub(crate) fn allow(&self, key: &Key, pids: &[i32]) -> bool {
         match self.list().get_mut(&(key.kind, key.secret)) {
-            Some(export) => {
+            Some(export) if is_own(key) => {
                 for pid in pids {
                     if !export.allowed.contains(pid) {
                         export.allowed.push(*pid);
@@ -77,7 +86,7 @@ impl Exports {
                 }
                 true
             }
-            None => false,
+            _ => false,
         }
     }
 
