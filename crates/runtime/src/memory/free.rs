@@ -83,16 +83,13 @@ fn other(runtime: &'static Runtime, address: u64) -> Result<()> {
 fn refused(runtime: &Runtime, address: u64) -> Error {
     match check(runtime, "devPtr", address) {
         Ok(()) => freed_meanwhile("devPtr", address),
-    match locate::exact(runtime, "devPtr", address, is_plain) {
-        Ok(_) => freed_meanwhile("devPtr", address),
         Err(error) => error,
     }
 }
 
 /// Whether [`free`] would release a block that begins at `address`.
 pub(crate) fn check(runtime: &Runtime, param: &'static str, address: u64) -> Result<()> {
-    let plain = |family: Family| PLAIN >> family as u16 & 1 == 1;
-    locate::exact(runtime, param, address, plain).map(|_| ())
+    locate::exact(runtime, param, address, is_plain).map(|_| ())
 }
 
 /// Two threads released one block at once; this one came second.
