@@ -80,6 +80,8 @@ pub(crate) fn program_is_over() -> bool {
         let name = std::fs::read_to_string(task.path().join("comm")).unwrap_or_default();
         *task.file_name() == *first || name.starts_with("cannery-")
     })
+}
+
 /// Calls `act` in every child that is forked from now on. It may only make system calls.
 pub(crate) fn at_fork_in_child(act: extern "C" fn()) {
     // SAFETY: the function stays in memory: the library is never unloaded.

@@ -1,7 +1,8 @@
 //! The thread that hands exports to those who may have them.
 //!
-//! It runs while there are exports, or somebody is connected, and a little longer. The program's
-//! exit does not wait for it: it holds nothing that the kernel does not take back.
+//! It runs while there are exports, or somebody is connected, and a little longer; not longer than the
+//! threads of the program. The program's exit does not wait for it: it holds nothing that the kernel
+//! does not take back.
 
 use std::io;
 use std::os::fd::{AsRawFd as _, OwnedFd};
@@ -147,8 +148,11 @@ fn serve(runtime: &'static Runtime, listener: Socket) {
             PATIENCE
         };
         let ready = socket::wait(&mut watched, pause);
-        full = false;
         if ready == 0 {
+            if !full && thread::program_is_over() {
+                // Only threads of the runtime are left: nobody exports anything any more.
+                return;
+            }
             if connections.is_empty() && runtime.sharing.exports.is_empty() {
                 if idle_since.elapsed() >= PATIENCE && end(runtime, &mut listener) {
                     return;
@@ -156,8 +160,10 @@ fn serve(runtime: &'static Runtime, listener: Socket) {
             } else {
                 idle_since = Instant::now();
             }
+            full = false;
             continue;
         }
+        full = false;
         idle_since = Instant::now();
         let mut at = 0;
         connections.retain_mut(|connection| {
