@@ -35,8 +35,8 @@ CANNERY_API int32_t cannery_info(char *buf, size_t size, size_t *needed);
  * Describes the cards of this user and the processes that use them, as a JSON object.
  *
  * For each machine that has processes, and for the one of the settings in force: its devices, their
- * bytes in use, and what each process holds. Asks every process that is not stopped, for at most
- * 0.3 seconds each. The process that calls does not become a user of a card.
+ * bytes in use, and what each process holds. Asks every process that is not stopped, and waits for
+ * their answers for at most a second. The process that calls does not become a user of a card.
  *
  * @param[out] buf receives the text; may be NULL when size is 0
  * @param[in] size capacity of buf in bytes, terminating zero included

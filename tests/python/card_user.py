@@ -19,6 +19,8 @@ HUGE_FIRST, HUGE_ONLY, NORMAL_ONLY = 0, 1, 2
 class User:
     """Another process on the card. Its methods are calls of `acl` there."""
 
+    alive = []
+
     def __init__(self, run_dir, device=0, **settings):
         env = child_environment({"CANNERY_RUNTIME_DIR": str(run_dir), **settings})
         self.process = subprocess.Popen(
@@ -29,6 +31,7 @@ class User:
             text=True,
             env=env,
         )
+        self.alive.append(self)
         self.pid = self.process.pid
         self.begun = self.answer()
 
@@ -66,6 +69,7 @@ class User:
     def end(self):
         """Lets it end by itself; what it said on its error stream."""
         _, said = self.process.communicate(timeout=TIME_LIMIT)
+        self.alive.remove(self)
         assert self.process.returncode == 0, said
         return said
 
@@ -73,6 +77,7 @@ class User:
         """Ends it as `kill -9` does."""
         self.process.kill()
         self.process.communicate(timeout=TIME_LIMIT)
+        self.alive.remove(self)
 
     def stop(self):
         """Stops it as Ctrl-Z does, and waits until it stands."""
@@ -93,12 +98,29 @@ def smi(run_dir, *arguments, **settings):
     return json.loads(done.stdout)
 
 
+def end_all():
+    """Ends what a failed test left running."""
+    for user in list(User.alive):
+        user.kill()
+
+
 class Calls:
     """The calls, in the process that is told."""
 
     def __init__(self, acl):
         self.acl = acl
         self.blocks = []
+
+    def malloc_host(self, size):
+        return self.acl.rt.malloc_host(size)
+
+    def malloc_physical(self, size):
+        """A physical handle in 2 MiB pages of device 0; the handle."""
+        prop = {"memAttr": HUGE, "location": {"id": 0, "type": 1}}
+        return self.acl.rt.malloc_physical(size, prop, 0)
+
+    def free_physical(self, handle):
+        return self.acl.rt.free_physical(handle)
 
     def malloc(self, size, policy):
         address, code = self.acl.rt.malloc(size, policy)

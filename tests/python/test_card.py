@@ -10,7 +10,7 @@ import textwrap
 import time
 
 import pytest
-from card_user import GIANT, HUGE, HUGE_FIRST, HUGE_ONLY, NORMAL, NORMAL_ONLY, User, smi
+from card_user import GIANT, HUGE, HUGE_FIRST, HUGE_ONLY, NORMAL, NORMAL_ONLY, User, end_all, smi
 from isolated import PREFIX, child_environment
 
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
@@ -29,6 +29,9 @@ def run_dir(tmp_path):
     path = tmp_path / "run"
     path.mkdir(mode=0o700)
     yield path
+    if User.alive:
+        end_all()
+        return
     assert os.listdir(path) == []
 
 
@@ -243,6 +246,30 @@ def test_giant_pages_are_of_the_card_too(run_dir):
         assert one.free(address) == 0
     assert two.info(GIANT)[0] == 3 * GIB
     one.end()
+    two.end()
+
+
+def test_memory_without_blocks_counts_and_outlives_no_reset(run_dir):
+    """Physical handles, and host memory where host and device are one."""
+    one, two = User(run_dir), User(run_dir)
+    handle, code = one.malloc_physical(6 * MIB)
+    assert code == 0, one.text()
+    one.good_malloc(5000)
+    assert two.info()[0] == 64 * GIB - 6 * MIB - charge(5000)
+    assert one.free_physical(handle) == 0
+    assert two.info()[0] == 64 * GIB - charge(5000)
+    one.end()
+    two.end()
+    rc = {"CANNERY_PROFILE": "310P", "CANNERY_MODE": "rc", "CANNERY_HBM_BYTES": "8G"}
+    one, two = User(run_dir, **rc), User(run_dir, **rc)
+    assert one.malloc_host(3 * MIB)[1] == 0
+    one.good_malloc(5000)
+    assert two.info(0)[0] == 8 * GIB - 3 * MIB - charge(5000)
+    # A reset takes the device memory, not the host memory.
+    assert one.reset() == 0
+    assert two.info(0)[0] == 8 * GIB - 3 * MIB
+    one.end()
+    assert two.info(0)[0] == 8 * GIB
     two.end()
 
 

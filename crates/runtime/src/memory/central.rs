@@ -166,7 +166,7 @@ impl Central {
             .into_iter()
             .enumerate()
         {
-            card.give(pool, card.own(pool) - kept);
+            card.give(pool, card.own(pool).saturating_sub(kept));
         }
     }
 
@@ -176,7 +176,7 @@ impl Central {
         let left = self.card.map(Claims::left).unwrap_or_default();
         let quota = self.card.and_then(|card| {
             let quota = card.quota()?;
-            let charged = card.own_sum() - slack.iter().sum::<u64>();
+            let charged = card.own_sum().saturating_sub(slack.iter().sum());
             Some((quota, quota.saturating_sub(charged)))
         });
         Usage {

@@ -11,9 +11,9 @@ use super::machine::{Machine, Slot};
 use super::member::Member;
 use crate::os::futex;
 
-/// How long a process that runs is waited for: far more than the answer takes, unless it gets no
-/// core.
-const LIMIT: Duration = Duration::from_millis(300);
+/// How long processes that run are waited for, all together: far more than an answer takes, so that
+/// the numbers stay exact on a machine whose cores are taken.
+const LIMIT: Duration = Duration::from_secs(1);
 /// The same for one that did not answer the last time.
 const LIMIT_OF_THE_DEAF: Duration = Duration::from_millis(2);
 /// How often it is looked whether the other one is still there, and not stopped.
@@ -45,14 +45,14 @@ pub(super) fn ask(machine: &Machine, but: Option<usize>) -> bool {
             }
         }
     }
+    let begin = Instant::now();
     for (slot, owner, question) in asked {
-        wait(slot, owner, question);
+        wait(slot, owner, question, begin);
     }
     any
 }
 
-fn wait(slot: Slot<'_>, owner: u64, question: u64) {
-    let begin = Instant::now();
+fn wait(slot: Slot<'_>, owner: u64, question: u64, begin: Instant) {
     let limit = if slot.deaf().load(Ordering::Relaxed) == 0 {
         LIMIT
     } else {
@@ -69,7 +69,7 @@ fn wait(slot: Slot<'_>, owner: u64, question: u64) {
             return;
         }
         futex::wait_shared(slot.answer(), answer, Some(ROUND.min(limit - passed)));
-        if slot.answer().load(Ordering::SeqCst) == answer && begin.elapsed() >= ROUND {
+        if slot.answer().load(Ordering::SeqCst) == answer {
             match slot.inhabitant() {
                 Some((now, seen)) if now == owner && !seen.stopped => {}
                 _ => return,

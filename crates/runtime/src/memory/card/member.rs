@@ -1,7 +1,7 @@
 //! What this process has taken from the cards.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::POOLS;
@@ -158,16 +158,20 @@ impl Claims {
         self.member.shared && self.others().next().is_some()
     }
 
+    /// The right to change the claims; `None` when the slot is not this process's any more: it is
+    /// ending, or its file was tampered with. It is not counted then.
+    fn write(self) -> Option<MutexGuard<'static, bool>> {
+        let left = self.member.left.lock();
+        let left = left.unwrap_or_else(PoisonError::into_inner);
+        let ours = self.slot().owner().load(Ordering::SeqCst) == self.member.owner;
+        (!*left && ours).then_some(left)
+    }
+
     /// Claims bytes of a pool. False: the card has not so much left, or the quota does not allow it.
     pub(crate) fn claim(self, pool: usize, bytes: u64) -> bool {
-        let left = self
-            .member
-            .left
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        if *left {
+        let Some(_one_writer) = self.write() else {
             return true;
-        }
+        };
         let slot = self.slot();
         if self
             .member
@@ -212,12 +216,7 @@ impl Claims {
         if bytes == 0 {
             return;
         }
-        let left = self
-            .member
-            .left
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        if !*left {
+        if let Some(_one_writer) = self.write() {
             self.slot()
                 .claim(self.device, pool)
                 .fetch_sub(bytes, Ordering::SeqCst);
