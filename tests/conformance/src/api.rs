@@ -197,6 +197,23 @@ functions! {
     fn aclrtValueWrite(ptr: *mut c_void, value: u64, flag: u32, stream: aclrtStream) -> aclError;
     fn aclrtValueWait(ptr: *mut c_void, value: u64, flag: u32, stream: aclrtStream) -> aclError;
 
+    // Virtual memory.
+    fn aclrtReserveMemAddress(ptr: *mut *mut c_void, size: usize, alignment: usize, expected: *mut c_void, flags: u64) -> aclError;
+    fn aclrtReserveMemAddressNoUCMemory(ptr: *mut *mut c_void, size: usize, alignment: usize, expected: *mut c_void, flags: u64) -> aclError;
+    fn aclrtReleaseMemAddress(ptr: *mut c_void) -> aclError;
+    fn aclrtMallocPhysical(handle: *mut aclrtDrvMemHandle, size: usize, prop: *const aclrtPhysicalMemProp, flags: u64) -> aclError;
+    fn aclrtFreePhysical(handle: aclrtDrvMemHandle) -> aclError;
+    fn aclrtMapMem(ptr: *mut c_void, size: usize, offset: usize, handle: aclrtDrvMemHandle, flags: u64) -> aclError;
+    fn aclrtMemMapNoAccess(ptr: *mut c_void, size: usize, offset: usize, handle: aclrtDrvMemHandle, flags: u64) -> aclError;
+    fn aclrtUnmapMem(ptr: *mut c_void) -> aclError;
+    fn aclrtMemMapSelectedLink(dst: *mut c_void, size: usize, src: *mut c_void, link: u32) -> aclError;
+    fn aclrtMemMapSetLink(handle: aclrtDrvMemHandle, link: aclrtMemLinkType) -> aclError;
+    fn aclrtMemSetAccess(ptr: *mut c_void, size: usize, desc: *mut aclrtMemAccessDesc, count: usize) -> aclError;
+    fn aclrtMemGetAccess(ptr: *mut c_void, location: *mut aclrtMemLocation, flag: *mut u64) -> aclError;
+    fn aclrtMemGetAllocationGranularity(prop: *mut aclrtPhysicalMemProp, option: aclrtMemGranularityOptions, granularity: *mut usize) -> aclError;
+    fn aclrtMemGetAllocationPropertiesFromHandle(handle: aclrtDrvMemHandle, prop: *mut aclrtPhysicalMemProp) -> aclError;
+    fn aclrtMemRetainAllocationHandle(ptr: *mut c_void, handle: *mut aclrtDrvMemHandle) -> aclError;
+
     // Streams.
     fn aclrtCreateStream(stream: *mut aclrtStream) -> aclError;
     fn aclrtCreateStreamWithConfig(stream: *mut aclrtStream, priority: u32, flag: u32) -> aclError;

@@ -51,6 +51,10 @@ mod stream_state;
 mod support;
 mod thread;
 mod value;
+mod virtual_memory;
+mod virtual_memory_life;
+mod virtual_memory_places;
+mod virtual_memory_seams;
 
 use crate::case::Case;
 
@@ -103,6 +107,10 @@ pub(crate) fn all() -> Vec<Case> {
         stream_state::cases(),
         thread::cases(),
         value::cases(),
+        virtual_memory::cases(),
+        virtual_memory_life::cases(),
+        virtual_memory_places::cases(),
+        virtual_memory_seams::cases(),
     ]
     .concat()
 }
