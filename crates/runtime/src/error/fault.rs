@@ -33,6 +33,12 @@ pub enum Fault {
         value: String,
         cause: String,
     },
+    /// Front: as `Cause`, where the reference has the shorter message.
+    Bad {
+        param: &'static str,
+        value: String,
+        cause: String,
+    },
     /// Front: a parameter is rejected, no value shown.
     Param { param: &'static str, cause: String },
     /// Front: the init file cannot be used.
@@ -144,6 +150,7 @@ impl Fault {
             Fault::Null { .. }
             | Fault::Value { .. }
             | Fault::Cause { .. }
+            | Fault::Bad { .. }
             | Fault::Param { .. }
             | Fault::Setting(_) => abi::ACL_ERROR_INVALID_PARAM,
             Fault::File { code, .. }
@@ -182,7 +189,7 @@ impl Fault {
             Fault::Cause { .. } => "EH0009",
             Fault::Param { .. } | Fault::Refused { .. } => "EH0012",
             Fault::File { message, .. } => message,
-            Fault::Setting(_) => "EH0001",
+            Fault::Setting(_) | Fault::Bad { .. } => "EH0001",
             Fault::RepeatInit | Fault::RepeatFinalize => "EH0006",
             Fault::RtValue { .. } => "EE1003",
             Fault::RtNull { .. } | Fault::RtNullCode { .. } => "EE1004",
@@ -207,6 +214,7 @@ impl Fault {
             Fault::Null { .. }
             | Fault::Value { .. }
             | Fault::Cause { .. }
+            | Fault::Bad { .. }
             | Fault::Param { .. }
             | Fault::File { .. }
             | Fault::Setting(_)
@@ -247,6 +255,11 @@ impl Fault {
                 write!(text, "argument {param} is {value}, expected {expected}")
             }
             Fault::Cause {
+                param,
+                value,
+                cause,
+            }
+            | Fault::Bad {
                 param,
                 value,
                 cause,

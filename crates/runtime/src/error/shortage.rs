@@ -9,7 +9,7 @@ use cannery_observe::PageKind;
 pub struct OwnerShare {
     /// Who: the function that made the blocks, or a module.
     pub name: String,
-    /// How many blocks.
+    /// How many blocks; 0 where blocks are not what is counted.
     pub blocks: u64,
     /// How many bytes, as charged.
     pub bytes: u64,
@@ -82,14 +82,12 @@ impl fmt::Display for Shortage {
             write!(f, "; held by this process:")?;
             for (i, owner) in self.owners.iter().enumerate() {
                 let comma = if i == 0 { "" } else { "," };
-                let s = if owner.blocks == 1 { "" } else { "s" };
-                write!(
-                    f,
-                    "{comma} {} {} ({} block{s})",
-                    owner.name,
-                    Bytes(owner.bytes),
-                    owner.blocks
-                )?;
+                write!(f, "{comma} {} {}", owner.name, Bytes(owner.bytes))?;
+                match owner.blocks {
+                    0 => {}
+                    1 => write!(f, " (1 block)")?,
+                    blocks => write!(f, " ({blocks} blocks)")?,
+                }
             }
         }
         if let Some((quota, left)) = self.quota {

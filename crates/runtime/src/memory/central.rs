@@ -151,6 +151,11 @@ impl Central {
         }
     }
 
+    /// Bytes that somebody outside of the store was charged.
+    pub(super) fn foreign(&self) -> u64 {
+        self.foreign.iter().sum()
+    }
+
     /// Everything is free again, but for what somebody else was charged.
     pub(super) fn refill(&mut self) {
         let [normal, huge, giant] = self.foreign;

@@ -1,7 +1,7 @@
 //! aclrtMemset and aclrtMemsetD32.
 #![allow(unsafe_code)] // sets the bytes
 
-use cannery_observe::{Event, emit};
+use cannery_observe::{Event, Family, emit};
 
 use super::guard;
 use super::locate::{self, Spot};
@@ -104,7 +104,10 @@ pub(crate) fn check_d32(address: u64, size: u64, count: u64) -> Result<Option<(S
         return Err(Error::cause("ptr", format!("{address:#x}"), cause));
     };
     let left = block.size - (address - block.start);
-    let Some(bytes) = count.checked_mul(4).filter(|bytes| *bytes <= left) else {
+    // Mappings that touch are one range.
+    let may_go_on = block.family() == Family::Mapping;
+    let fits = |bytes: &u64| *bytes <= left || may_go_on;
+    let Some(bytes) = count.checked_mul(4).filter(fits) else {
         return Err(Error::rt_value(
             "N",
             count,

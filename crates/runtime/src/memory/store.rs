@@ -712,6 +712,11 @@ impl Store {
         taken.or_else(|| self.with_all_credit(charge)).is_some()
     }
 
+    /// Bytes of all charges of [`charge_pool`](Self::charge_pool).
+    pub(crate) fn foreign(&self) -> u64 {
+        lock(&self.central).foreign()
+    }
+
     /// Undoes [`charge_pool`](Self::charge_pool), in part or whole.
     pub(crate) fn release_pool(&self, pages: PageKind, bytes: u64) {
         lock(&self.central).release_foreign(pages, bytes);

@@ -530,22 +530,21 @@ fn second_places() -> Vec<Case> {
         case("x.vmm.selected_link.same_memory", a3(), |t| {
             let before = t.pools();
             let s = t.mapped(3);
-            let bytes = t.random_bytes(3 * HUGE_PAGE);
+            let mut bytes = t.random_bytes(3 * HUGE_PAGE);
             t.upload(s, &bytes);
             for link in [0, 1] {
                 let d = t.reserve(3 * HUGE_PAGE);
                 let code = aclrtMemMapSelectedLink(d, 3 * HUGE_PAGE, s, link);
                 t.ok(code, "aclrtMemMapSelectedLink");
                 t.holds(d, &bytes, "the second place");
-                let bytes = t.random_bytes(3 * HUGE_PAGE);
+                bytes = t.random_bytes(3 * HUGE_PAGE);
                 t.upload(d, &bytes);
                 t.holds(s, &bytes, "the first place");
-                t.upload(s, &bytes);
                 let taken = before.taken(&t.pools());
                 t.eq(taken, (3 * HUGE_PAGE as i64, 0), "charged once");
                 // As many mappings as the source has.
                 t.take_down(d, 3);
-                t.upload(s, &bytes);
+                t.holds(s, &bytes, "the source afterwards");
             }
             t.take_down(s, 3);
             t.eq(t.pools(), before, "pools");

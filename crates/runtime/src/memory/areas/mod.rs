@@ -8,8 +8,8 @@
 //!   O(1) and takes no lock (see [`table`]).
 //!
 //! Memory of an area is anonymous until its owner puts something else there; it can be read and
-//! written at its alias, so that work which is still queued when a piece goes away meets memory
-//! instead of a fault. In EP mode the addresses themselves stay out of the host's reach.
+//! written at its alias, so that work which is still queued when a piece or the area goes away meets
+//! memory instead of a fault. In EP mode the addresses themselves stay out of the host's reach.
 //!
 //! Lock order: the areas, then the table. Neither is held while the owners of pieces hold theirs,
 //! except from there.
@@ -25,6 +25,7 @@ pub(crate) use space::Space;
 pub(crate) use table::{Piece, PieceId};
 use table::{Region, Table};
 
+use crate::os::host;
 use crate::os::map::{self, Access};
 use crate::window::Window;
 
@@ -49,6 +50,8 @@ pub(crate) struct Areas {
     distance: u64,
     /// Whether host and device share the addresses (RC mode).
     shared: bool,
+    /// Whether the system counts every writable byte (vm.overcommit_memory=2).
+    strict: bool,
     /// Addresses of the window that devices have.
     devices: (u64, u64),
     window: (u64, u64),
@@ -78,6 +81,7 @@ impl Areas {
         Areas {
             distance: window.distance(),
             shared,
+            strict: host::overcommit_mode() == 2,
             devices: (first, end),
             window: (window.base(), window.base() + window.bytes()),
             table: OnceLock::new(),
@@ -158,7 +162,9 @@ impl Areas {
 
     fn settle(&self, state: &mut State, start: u64, area: Area) -> Result<u64, NoArea> {
         let alias = start.wrapping_add(self.distance);
-        match map::protect(alias, area.bytes, Access::ReadWrite) {
+        // Fresh, rather than made accessible: what is mapped and taken away again later becomes one
+        // with it, and the process does not run out of mappings.
+        match map::map_anonymous(alias, area.bytes) {
             Ok(()) => {
                 state.areas.insert(start, area);
                 Ok(start)
@@ -213,7 +219,11 @@ impl Areas {
     pub(crate) fn release(&self, start: u64) -> Option<u64> {
         let mut state = self.state();
         let area = state.areas.remove(&start)?;
-        map::reserve_again(start.wrapping_add(self.distance), area.bytes);
+        let alias = start.wrapping_add(self.distance);
+        // Work may still be queued for it. Where every writable byte counts, it is on its own.
+        if self.strict || map::map_anonymous(alias, area.bytes).is_err() {
+            map::reserve_again(alias, area.bytes);
+        }
         if !self.shared {
             map::reserve_again(start, area.bytes);
         }

@@ -54,7 +54,7 @@ fn map_with(
         return Err(Error::value("flags", flags, "0"));
     }
     let runtime = current()?;
-    refuse_on_soc(runtime, "aclrtMapMem")?;
+    refuse_on_soc(runtime)?;
     if offset != 0 {
         return Err(Error::rt_value("offset", offset, "0"));
     }
@@ -302,6 +302,7 @@ pub fn unmap(address: u64) -> Result<()> {
         return Err(Error::null("virPtr"));
     }
     let runtime = current()?;
+    refuse_on_soc(runtime)?;
     let mut state = runtime.virtual_memory.state();
     mapped_at(runtime, &state, "virPtr", address)?;
     take_away(runtime, &mut state, address);
@@ -334,15 +335,16 @@ pub fn map_selected_link(target: u64, size: u64, source: u64, link: u32) -> Resu
         return Err(Error::null("virPtrDst"));
     }
     if size == 0 {
-        return Err(front("size", "must be greater than 0".to_owned()));
+        return Err(bad("size", size, "must be greater than 0"));
     }
     if source == 0 {
         return Err(Error::null("virPtrSrc"));
     }
     if link > abi::ACL_RT_MEM_LINK_IDX_1 {
-        return Err(front(
+        return Err(bad(
             "linkIdx",
-            format!("is {link}; must be 0 (SIO) or 1 (HCCS)"),
+            u64::from(link),
+            "must be 0 (SIO) or 1 (HCCS)",
         ));
     }
     let runtime = current()?;
@@ -395,8 +397,13 @@ pub fn map_selected_link(target: u64, size: u64, source: u64, link: u32) -> Resu
     Ok(())
 }
 
-fn front(param: &'static str, cause: String) -> Error {
-    Fault::Param { param, cause }.into()
+fn bad(param: &'static str, value: u64, cause: &str) -> Error {
+    Fault::Bad {
+        param,
+        value: value.to_string(),
+        cause: cause.to_owned(),
+    }
+    .into()
 }
 
 /// aclrtMemMapSetLink: how an imported handle is reached: 0 SIO, 1 HCCS, 2 and 3 UB. Links are one here; the

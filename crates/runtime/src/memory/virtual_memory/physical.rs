@@ -45,7 +45,7 @@ pub fn malloc_physical(
     property.check()?;
     let decoded = property.decode()?;
     let runtime = current()?;
-    refuse_on_soc(runtime, "aclrtMallocPhysical")?;
+    refuse_on_soc(runtime)?;
     let home = property.home(runtime)?;
     if matches!(home, Home::Numa(_)) {
         here()?;
@@ -159,6 +159,7 @@ pub fn free_physical(handle: u64) -> Result<()> {
         return Err(Error::null("handle"));
     }
     let runtime = current()?;
+    refuse_on_soc(runtime)?;
     let mut state = runtime.virtual_memory.state();
     state.held(handle)?.references -= 1;
     state.drop_unused(runtime, handle);
@@ -178,6 +179,7 @@ pub fn properties_of(handle: u64, out: Option<&mut abi::aclrtPhysicalMemProp>) -
         return Err(Error::null("prop"));
     };
     let runtime = current()?;
+    refuse_on_soc(runtime)?;
     let mut state = runtime.virtual_memory.state();
     let physical = state.held(handle)?;
     let (kind, id) = match physical.home {
@@ -208,6 +210,7 @@ pub fn retain(address: u64, out: Option<&mut u64>) -> Result<()> {
         return Err(Error::null("handle"));
     };
     let runtime = current()?;
+    refuse_on_soc(runtime)?;
     let mut state = runtime.virtual_memory.state();
     let handle = super::mapping::mapped_at(runtime, &state, "virPtr", address)?.handle;
     if let Some(physical) = state.handles.get_mut(&handle) {

@@ -3,6 +3,7 @@
 use cannery_abi as abi;
 use cannery_observe::PageKind;
 
+use super::reservation::refuse_on_soc;
 use crate::error::{Error, Result};
 use crate::process::{Runtime, current};
 use crate::settings::profile::Profile;
@@ -233,6 +234,7 @@ pub fn granularity(
         ));
     }
     let runtime = current()?;
+    refuse_on_soc(runtime)?;
     property.home(runtime)?;
     check_product(runtime.settings.profile, &decoded)?;
     *out = decoded.pages.bytes() as usize;

@@ -41,7 +41,7 @@ pub fn reserve(
 ) -> Result<()> {
     check(out.is_some(), size, alignment, flags)?;
     let runtime = current()?;
-    refuse_on_soc(runtime, "aclrtReserveMemAddress")?;
+    refuse_on_soc(runtime)?;
     if expected != 0 {
         check_place(runtime, size, expected)?;
     }
@@ -96,12 +96,13 @@ pub fn reserve_no_uc(
 }
 
 /// Where host and device share one memory, these functions cannot be called.
-pub(super) fn refuse_on_soc(runtime: &Runtime, function: &str) -> Result<()> {
+pub(super) fn refuse_on_soc(runtime: &Runtime) -> Result<()> {
     if runtime.is_rc() && runtime.settings.profile.name == "310B" {
-        return Err(Error::unsupported(format!(
-            "{function} is not available on profile 310B in RC mode (CANNERY_MODE=rc); use aclrtMalloc, or EP \
-             mode"
-        )));
+        return Err(Error::unsupported(
+            "profile 310B has no virtual memory in RC mode (CANNERY_MODE=rc); use aclrtMalloc, or EP mode \
+             (CANNERY_MODE=ep)"
+                .to_owned(),
+        ));
     }
     Ok(())
 }
@@ -195,6 +196,7 @@ pub fn release(address: u64) -> Result<()> {
         return Err(Error::null("virPtr"));
     }
     let runtime = current()?;
+    refuse_on_soc(runtime)?;
     let mut state = runtime.virtual_memory.state();
     let Some(reservation) = state.reservations.get(&address) else {
         let cause = match state.reservations.range(..=address).next_back() {
