@@ -117,14 +117,14 @@ fn references() -> Vec<Case> {
         ),
         case("x.vmm.rounds.end_where_they_began", Setup::device0(), |t| {
             let before = t.pools();
-            let ranges: Vec<_> = (0..8).map(|_| t.reserve(16 * MIB)).collect();
-            let bytes: Vec<_> = (0..8).map(|_| t.random_bytes(16 * MIB)).collect();
+            let ranges: Vec<_> = (0..8).map(|_| t.reserve(4 * MIB)).collect();
+            let bytes: Vec<_> = (0..8).map(|_| t.random_bytes(4 * MIB)).collect();
             for round in 0..50 {
                 for (v, kept) in ranges.iter().zip(&bytes) {
-                    let h = t.physical(16 * MIB);
-                    t.map(*v, 16 * MIB, h);
-                    t.upload(off(*v, round * MIB / 4), &kept[round * MIB / 4..]);
-                    t.holds(off(*v, 15 * MIB), &kept[15 * MIB..], "the last MiB");
+                    let h = t.physical(4 * MIB);
+                    t.map(*v, 4 * MIB, h);
+                    t.upload(off(*v, round * 64 * KIB), &kept[round * 64 * KIB..]);
+                    t.holds(off(*v, 3 * MIB), &kept[3 * MIB..], "the last MiB");
                     t.unmap(*v);
                     t.free_physical(h);
                 }
