@@ -123,7 +123,7 @@ fn references() -> Vec<Case> {
                 for (v, kept) in ranges.iter().zip(&bytes) {
                     let h = t.physical(4 * MIB);
                     t.map(*v, 4 * MIB, h);
-                    t.upload(off(*v, round * 64 * KIB), &kept[round * 64 * KIB..]);
+                    t.upload(off(*v, round * 32 * KIB), &kept[round * 32 * KIB..]);
                     t.holds(off(*v, 3 * MIB), &kept[3 * MIB..], "the last MiB");
                     t.unmap(*v);
                     t.free_physical(h);
