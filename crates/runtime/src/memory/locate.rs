@@ -4,6 +4,7 @@ use cannery_heap::slab::Owner;
 use cannery_observe::Family;
 
 use super::config::APP_MODULE;
+use super::guard;
 use super::registered;
 use crate::error::{Error, Result, show_bytes};
 use crate::process::Runtime;
@@ -113,10 +114,13 @@ fn range_in_areas(
         device = piece.device;
         reached = piece.start + piece.size;
         if end <= reached {
-            return Ok(Spot {
-                device,
-                at: address.wrapping_add(runtime.window.distance()),
-            });
+            let at = address.wrapping_add(runtime.window.distance());
+            if piece.family == Family::Mapping {
+                // Pages of files come in also when they are only read, and those of host memory are
+                // nobody else's either.
+                guard::touch(at, bytes)?;
+            }
+            return Ok(Spot { device, at });
         }
         if piece.family != Family::Mapping {
             break;
