@@ -45,7 +45,7 @@ fn ask(at: u64, bytes: u64) -> Result<()> {
     };
     let room = available.saturating_sub(RESERVE);
     if bytes > room {
-        let fresh = bytes.saturating_sub(map::resident_bytes(at, bytes));
+        let fresh = bytes.saturating_sub(map::resident_bytes(at, bytes, room));
         if fresh > room {
             return Err(shortage(fresh, available));
         }
@@ -71,7 +71,8 @@ pub(crate) fn commit(bytes: u64) -> Result<()> {
 
 /// As [`commit`] for memory that may be in part there already.
 pub(crate) fn commit_rest(at: u64, bytes: u64) -> Result<()> {
-    commit(bytes).or_else(|_| commit(bytes.saturating_sub(map::resident_bytes(at, bytes))))
+    commit(bytes)
+        .or_else(|_| commit(bytes.saturating_sub(map::resident_bytes(at, bytes, u64::MAX))))
 }
 
 fn shortage(asked: u64, available: u64) -> Error {

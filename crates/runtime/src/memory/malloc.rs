@@ -435,7 +435,9 @@ fn owners(device: u32, store: &Store) -> Vec<OwnerShare> {
             bytes,
         });
     }
-    let others = store.foreign().saturating_sub(if pools > 0 { bytes } else { 0 });
+    let others = store
+        .foreign()
+        .saturating_sub(if pools > 0 { bytes } else { 0 });
     if others > 0 {
         owners.push(OwnerShare {
             name: "aclrtMallocPhysical and other memory without blocks".to_owned(),

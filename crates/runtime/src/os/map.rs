@@ -221,14 +221,15 @@ pub(crate) fn is_readable(at: u64) -> bool {
     code == -1 && io::Error::last_os_error().raw_os_error() != Some(libc::EFAULT)
 }
 
-/// Bytes of `[at, at + bytes)` that are in memory now, in whole pages.
-pub(crate) fn resident_bytes(at: u64, bytes: u64) -> u64 {
+/// Bytes of `[at, at + bytes)` that are in memory now, in whole pages; looks no further once more than
+/// `enough` bytes are missing.
+pub(crate) fn resident_bytes(at: u64, bytes: u64, enough: u64) -> u64 {
     const CHUNK_PAGES: u64 = 1 << 16;
     let page = 4096u64;
     let (mut from, end) = (at & !(page - 1), at.saturating_add(bytes));
     let mut flags = vec![0u8; CHUNK_PAGES as usize];
-    let mut resident = 0;
-    while from < end {
+    let (mut resident, mut missing) = (0, 0);
+    while from < end && missing <= enough {
         let pages = (end - from).div_ceil(page).min(CHUNK_PAGES);
         let len = (pages * page) as usize;
         // SAFETY: `flags` has room for one byte a page; mincore only reads the page tables.
@@ -238,6 +239,7 @@ pub(crate) fn resident_bytes(at: u64, bytes: u64) -> u64 {
                 .filter(|flag| *flag & 1 == 1)
                 .count();
             resident += present as u64 * page;
+            missing += (pages - present as u64) * page;
         }
         from += pages * page;
     }

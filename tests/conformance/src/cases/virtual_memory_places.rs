@@ -322,7 +322,7 @@ fn kinds() -> Vec<Case> {
                 let mut h = SENTINEL;
                 let code = aclrtMallocPhysical(&raw mut h, 3 * MIB, &raw const huge, 0);
                 let tokens = "EL0004 func=aclrtMallocPhysical value=3145728 expect 'device 0' \
-                              expect 'aclrtMallocPhysical, pools and the like 30 MiB (31457280 bytes)'";
+                              expect 'aclrtMallocPhysical and other memory without blocks 30 MiB (31457280 bytes)'";
                 t.fails_with(code, ERROR_MEMORY, tokens, "4 MiB of 2");
                 t.eq(h, SENTINEL, "output");
                 let block = t.malloc(MIB, ACL_MEM_MALLOC_HUGE_ONLY);
