@@ -294,6 +294,10 @@ functions! {
     fn aclrtLaunchCallback(function: aclrtCallback, data: *mut c_void, block: aclrtCallbackBlockType, stream: aclrtStream) -> aclError;
     fn aclrtProcessReport(milliseconds: i32) -> aclError;
 
+    // Captures.
+    fn aclmdlRICaptureBegin(stream: aclrtStream, mode: aclmdlRICaptureMode) -> aclError;
+    fn aclmdlRICaptureEnd(stream: aclrtStream, model: *mut aclmdlRI) -> aclError;
+
     // Stream-ordered pools.
     fn aclrtMemPoolCreate(pool: *mut aclrtMemPool, props: *const aclrtMemPoolProps) -> aclError;
     fn aclrtMemPoolDestroy(pool: aclrtMemPool) -> aclError;

@@ -130,6 +130,12 @@ pub(crate) fn submit(stream: &'static Stream, task: Task) {
     if stream.keeps_tasks() {
         return keep(stream, task);
     }
+    submit_now(stream, task);
+}
+
+/// As [`submit`], for a task that is no part of what the program queues: it is not captured.
+#[inline]
+pub(crate) fn submit_now(stream: &'static Stream, task: Task) {
     {
         let mut queue = stream.queue.lock();
         queue.push_back(task);

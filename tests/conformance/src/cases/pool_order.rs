@@ -302,6 +302,31 @@ fn leaving() -> Vec<Case> {
             t.eq(t.counts(mp), (0, 0), "reserved and used in the end");
             t.eq(t.pools(), before, "device memory in the end");
         }),
+        case("x.pool.trim_while_capturing", Setup::device0(), |t| {
+            // What a pool queues for itself is no part of a capture.
+            let before = t.pools();
+            let (mp, s) = (t.pool(), t.stream());
+            let gate = t.hold(s);
+            let p = t.pooled(4 * MIB, mp, s);
+            let (h, bytes) = t.pinned(4 * MIB);
+            let back = t.malloc_host(4 * MIB);
+            t.copy_async(p, h, 4 * MIB, s);
+            t.copy_async(back, p, 4 * MIB, s);
+            t.unpool(p, s);
+            let mode = ACL_MODEL_RI_CAPTURE_MODE_RELAXED;
+            t.ok(aclmdlRICaptureBegin(s, mode), "aclmdlRICaptureBegin");
+            let mut q = SENTINEL;
+            let code = aclrtMemPoolMallocAsync(&raw mut q, MIB, mp, s);
+            t.fails(code, ERROR_UNSUPPORTED, "a block on a captured stream");
+            t.ok(aclrtMemPoolTrimTo(mp, 0), "aclrtMemPoolTrimTo");
+            let mut model = null_mut();
+            let code = aclmdlRICaptureEnd(s, &raw mut model);
+            t.ok(code, "aclmdlRICaptureEnd");
+            gate.open();
+            t.sync(s);
+            t.same_bytes(&host_read(back, 4 * MIB), &bytes, "bytes through the block");
+            t.eq(t.pools(), before, "device memory in the end");
+        }),
         case("x.pool.destroy_while_queued", Setup::device0(), |t| {
             let before = t.pools();
             let (mp, s) = (t.pool(), t.stream());

@@ -133,7 +133,7 @@ fn depart(place: &'static Place, (handle, leaving): Departing) {
                     drop(departure);
                     0
                 };
-                engine::submit(ticket.stream.0, Task::Once(Box::new(work)));
+                engine::submit_now(ticket.stream.0, Task::Once(Box::new(work)));
             }
             _ => drop(departure),
         }
