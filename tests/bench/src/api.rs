@@ -55,6 +55,8 @@ api! {
     aclrtMemPoolDestroy: fn(abi::aclrtMemPool) -> Code;
     aclrtMemPoolMallocAsync: fn(*mut *mut c_void, usize, abi::aclrtMemPool, abi::aclrtStream) -> Code;
     aclrtMemPoolFreeAsync: fn(*mut c_void, abi::aclrtStream) -> Code;
+    aclrtIpcMemGetExportKey: fn(*mut c_void, usize, *mut c_char, usize, u64) -> Code;
+    aclrtIpcMemClose: fn(*const c_char) -> Code;
     aclrtGetMemInfo: fn(abi::aclrtMemAttr, *mut usize, *mut usize) -> Code;
 }
 

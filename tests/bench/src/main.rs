@@ -31,6 +31,7 @@
 mod api;
 mod bench;
 mod buffer;
+mod c_program;
 mod clock;
 mod core;
 mod machine;

@@ -7,6 +7,7 @@ pub(crate) mod instructions;
 mod pools;
 mod python;
 mod queries;
+mod sharing;
 mod startup;
 mod streams;
 mod threads;
@@ -22,7 +23,7 @@ pub(crate) struct Chapter {
 }
 
 /// What a run measures, in this order.
-pub(crate) const TIMED: [Chapter; 10] = [
+pub(crate) const TIMED: [Chapter; 11] = [
     Chapter {
         title: "Device memory: aclrtMalloc + aclrtFree",
         run: device_memory::run,
@@ -51,6 +52,10 @@ pub(crate) const TIMED: [Chapter; 10] = [
     Chapter {
         title: "Stream-ordered pools: aclrtMemPoolMallocAsync + aclrtMemPoolFreeAsync",
         run: pools::run,
+    },
+    Chapter {
+        title: "Memory of another process",
+        run: sharing::run,
     },
     Chapter {
         title: "Use of the memory",

@@ -1,15 +1,15 @@
 //! What a fresh C process pays for aclInit and the first aclrtSetDevice.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 use serde_json::Value;
 
 use crate::api;
 use crate::bench::Bench;
+use crate::c_program;
 use crate::rounds::Samples;
 use crate::row::{Row, Unit};
-use crate::scratch::Scratch;
 
 const SOURCE: &str = include_str!("../../startup.c");
 const TIME: &str = "aclInit + first aclrtSetDevice";
@@ -61,31 +61,9 @@ fn field(start: &Value, name: &str) -> f64 {
 }
 
 fn measure(count: usize) -> Result<Vec<Value>, String> {
-    let (_directory, program) = build()?;
+    let (_directory, program) = c_program::build("startup", SOURCE)?;
     let library = api::library();
     (0..count).map(|_| start(&program, &library)).collect()
-}
-
-/// Compiles the C program.
-fn build() -> Result<(Scratch, PathBuf), String> {
-    let directory = Scratch::new("startup")?;
-    let (source, program) = (
-        directory.path().join("startup.c"),
-        directory.path().join("startup"),
-    );
-    std::fs::write(&source, SOURCE).map_err(|error| error.to_string())?;
-    let compiler = std::env::var_os("CC").unwrap_or_else(|| "cc".into());
-    let output = Command::new(&compiler)
-        .args(["-std=c99", "-D_POSIX_C_SOURCE=200809L", "-O2", "-o"])
-        .args([&program, &source])
-        .arg("-ldl")
-        .output()
-        .map_err(|error| format!("{}: {error}", Path::new(&compiler).display()))?;
-    if output.status.success() {
-        Ok((directory, program))
-    } else {
-        Err(String::from_utf8_lossy(&output.stderr).trim().to_owned())
-    }
 }
 
 fn start(program: &Path, library: &Path) -> Result<Value, String> {
