@@ -98,9 +98,9 @@ fn show(form: Form, bytes: &Shareable) -> String {
     }
 }
 
-fn runtime_with(form: Form, function: &str) -> Result<&'static Runtime> {
+fn runtime_with(form: Form) -> Result<&'static Runtime> {
     let runtime = current()?;
-    refuse_on_soc(runtime, function)?;
+    refuse_on_soc(runtime)?;
     let profile = runtime.settings.profile;
     if form == Form::Fabric && profile.name != "A3" {
         return Err(Error::unsupported(format!(
@@ -121,7 +121,7 @@ pub fn export(handle: u64, form: Form, flags: u64) -> Result<Shareable> {
     if flags > 1 {
         return Err(Error::rt_value("flags", flags, "0 or 1"));
     }
-    let runtime = runtime_with(form, "aclrtMemExportToShareableHandle")?;
+    let runtime = runtime_with(form)?;
     let mut state = runtime.virtual_memory.state();
     let physical = state.held(handle)?;
     if physical.imported {
@@ -210,7 +210,7 @@ impl State {
 /// # Errors
 /// 107000 for what this process does not export; 207000 for a form that the product lacks.
 pub fn allow(form: Form, shareable: &Shareable, pids: &[i32]) -> Result<()> {
-    let runtime = runtime_with(form, "aclrtMemSetPidToShareableHandle")?;
+    let runtime = runtime_with(form)?;
     let allowed =
         read(form, shareable).is_some_and(|key| runtime.sharing.exports.allow(&key, pids));
     if allowed {
@@ -232,7 +232,7 @@ pub fn allow(form: Form, shareable: &Shareable, pids: &[i32]) -> Result<()> {
 /// exports itself or has imported already, and where its pid is not listed; 207000 for a form that the
 /// product lacks.
 pub fn import(form: Form, shareable: &Shareable, device: Option<i32>) -> Result<u64> {
-    let runtime = runtime_with(form, "aclrtMemImportFromShareableHandle")?;
+    let runtime = runtime_with(form)?;
     let device = match device {
         Some(id) => Some(runtime.device_index("deviceId", id)?),
         None => None,
