@@ -30,11 +30,13 @@ pub enum Family {
     Managed = 11,
     /// aclrtIpcMemImportByKey
     Imported = 12,
+    /// What the runtime takes for kernels: binaries, device variables, launch arguments
+    Kernel = 13,
 }
 
 impl Family {
     /// Every family, in order of its number.
-    pub const ALL: [Family; 13] = [
+    pub const ALL: [Family; 14] = [
         Family::Malloc,
         Family::Cached,
         Family::Align32,
@@ -48,6 +50,7 @@ impl Family {
         Family::Pool,
         Family::Managed,
         Family::Imported,
+        Family::Kernel,
     ];
 
     /// The family with this number; unknown numbers are plain device memory.
@@ -76,6 +79,7 @@ impl Family {
             Family::Pool => "aclrtMemPoolMallocAsync",
             Family::Managed => "aclrtMemAllocManaged",
             Family::Imported => "aclrtIpcMemImportByKey",
+            Family::Kernel => "aclrtBinaryLoad",
         }
     }
 
@@ -86,6 +90,7 @@ impl Family {
             Family::Dvpp => "acldvppFree",
             Family::HiMpi => "hi_mpi_dvpp_free",
             Family::Host | Family::HostWithCfg => "aclrtFreeHost",
+            Family::Kernel => "aclrtBinaryUnLoad",
             Family::Mapping => "aclrtUnmapMem",
             Family::Pool => "aclrtMemPoolFreeAsync or aclrtFree",
             Family::Imported => "aclrtIpcMemClose",

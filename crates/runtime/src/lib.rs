@@ -29,6 +29,7 @@
 
 mod callbacks;
 mod context;
+pub mod custom_allocator;
 mod data_buffer;
 mod device;
 pub mod error;
@@ -36,6 +37,7 @@ pub mod graph;
 mod half;
 pub mod info;
 mod init;
+pub mod kernel;
 mod limits;
 mod log;
 mod manage;

@@ -84,6 +84,7 @@ impl Runtime {
                 let media = media.iter().sum::<i64>().unsigned_abs();
                 self.media_used.fetch_sub(media, Ordering::AcqRel);
                 self.virtual_memory.forget_device(self, index);
+                device.resets().fetch_add(1, Ordering::AcqRel);
                 store.reset();
             }
         }

@@ -212,6 +212,8 @@ fn start_locked(file: &BTreeMap<String, String>) -> Result<&'static Runtime> {
         no_device::forget();
         crate::memory::janitor::forget();
         crate::stream::engine::forget();
+        crate::kernel::forget();
+        crate::custom_allocator::forget();
     }
     let window = Window::open(&settings)?;
     if window.moved() {

@@ -77,6 +77,8 @@ pub enum Fault {
         value: String,
         cause: String,
     },
+    /// Runtime: a kernel binary cannot be used.
+    Binary { cause: String },
     /// Runtime: several values are rejected together.
     RtTogether { params: &'static str, cause: String },
     /// Runtime: a parameter is rejected, no value shown.
@@ -166,6 +168,7 @@ impl Fault {
             Fault::RepeatFinalize => abi::ACL_ERROR_REPEAT_FINALIZE,
             Fault::RtNull { .. }
             | Fault::RtCause { .. }
+            | Fault::Binary { .. }
             | Fault::RtTogether { .. }
             | Fault::RtUnknown { .. }
             | Fault::Address { .. } => abi::ACL_ERROR_RT_PARAM_INVALID,
@@ -195,6 +198,7 @@ impl Fault {
             Fault::RtNull { .. } | Fault::RtNullCode { .. } => "EE1004",
             Fault::RtCause { .. } | Fault::Address { .. } => "EE1011",
             Fault::RtTogether { .. } => "EE1022",
+            Fault::Binary { .. } => "EE1014",
             Fault::RtParam { .. } => "EE1017",
             Fault::RtUnknown { .. } => "EE1006",
             Fault::State { .. } => "EE1016",
@@ -304,6 +308,7 @@ impl Fault {
             | Fault::Unsupported { cause }
             | Fault::UnsupportedAs { cause, .. }
             | Fault::NoDevice { cause, .. }
+            | Fault::Binary { cause }
             | Fault::Internal { cause } => write!(text, "{cause}"),
             Fault::Forked => write!(
                 text,

@@ -32,6 +32,7 @@ mod distributions;
 pub mod free;
 pub(crate) mod guard;
 pub mod host;
+pub(crate) mod inner;
 pub mod ipc;
 pub(crate) mod janitor;
 pub(crate) mod locate;

@@ -15,6 +15,7 @@ pub(crate) mod directory_lock;
 pub(crate) mod futex;
 pub(crate) mod host;
 pub(crate) mod identity;
+pub(crate) mod loader;
 pub(crate) mod lock;
 pub(crate) mod map;
 pub(crate) mod process;

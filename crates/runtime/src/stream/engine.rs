@@ -108,6 +108,11 @@ fn mode() -> u8 {
     ENGINE.mode.load(Ordering::Relaxed)
 }
 
+/// Whether work runs inside submit.
+pub(crate) fn is_eager() -> bool {
+    mode() == EAGER
+}
+
 /// Sets the schedule; before the first stream exists.
 pub(crate) fn set_schedule(schedule: Schedule) {
     let cores = std::thread::available_parallelism().map_or(2, std::num::NonZero::get);

@@ -73,7 +73,7 @@ pub(super) fn now() -> u64 {
     (began.elapsed().as_nanos() as u64).max(1)
 }
 
-pub(super) fn bad_handle(param: &'static str, handle: u64, kind: &str) -> Error {
+pub(crate) fn bad_handle(param: &'static str, handle: u64, kind: &str) -> Error {
     Error::rt_param(
         abi::ACL_ERROR_RT_INVALID_HANDLE,
         param,

@@ -263,6 +263,7 @@ fn retire(handle: u64, stream: &'static Stream) {
     update::abandon(stream);
     engine::drop_tasks(stream);
     super::report::end_subscription(stream);
+    crate::custom_allocator::end_of_stream(handle);
     stream.set_home(Home::default());
     // The runner of its last task may be about to leave.
     for _ in 0..SPINS {

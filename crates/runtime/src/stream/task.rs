@@ -16,6 +16,7 @@ use super::report::Report;
 use super::shared::Shared;
 use super::{Stream, engine, order, value};
 use crate::graph::Slot;
+use crate::kernel::run::Launch;
 use crate::os;
 use crate::window::Window;
 
@@ -56,6 +57,8 @@ pub(crate) enum Task {
         function: Function,
         args: usize,
     },
+    /// Kernels of the program; see [`crate::kernel`].
+    Kernel(Arc<Launch>),
     /// For a subscribed thread; done when it ran, or at once when the stream does not wait for it.
     Report(Arc<Report>),
     Record(Arc<Record>),
@@ -123,10 +126,12 @@ pub(crate) enum Outcome {
 }
 
 impl Task {
-    /// Whether only a thread of the runtime may run it.
+    /// Whether only a thread of the runtime may run it: it has a stack of known size.
     pub(crate) fn needs_worker(&self) -> bool {
         match self {
             Task::HostFunction { .. } => true,
+            // Eager work runs inside submit, so that a debugger shows who launched it.
+            Task::Kernel(_) => !engine::is_eager(),
             Task::Captured(slot) => slot.needs_worker,
             _ => false,
         }
@@ -157,6 +162,7 @@ impl Task {
             },
             Task::Copies(list) => Task::Copies(list.clone()),
             Task::Compute(work) => Task::Compute(Arc::clone(work)),
+            Task::Kernel(launch) => Task::Kernel(Arc::clone(launch)),
             Task::HostFunction { function, args } => Task::HostFunction {
                 function: *function,
                 args: *args,
@@ -205,7 +211,7 @@ impl Task {
 
     /// Whether it is a kernel.
     pub(crate) fn is_kernel(&self) -> bool {
-        false
+        matches!(self, Task::Kernel(_))
     }
 
     /// Whether it does nothing, made by [`nothing`](Self::nothing).
@@ -237,6 +243,7 @@ impl Task {
             Task::ValueWait { at, value, flag } => {
                 format!("{value:#x} at {:#x}, condition {flag}", show(at))
             }
+            Task::Kernel(launch) => launch.show(),
             _ => String::new(),
         }
     }
@@ -312,6 +319,7 @@ impl Task {
             Task::Once(_) => "release",
             Task::Captured(_) => "captured task",
             Task::HostFunction { .. } => "host function",
+            Task::Kernel(_) => "kernel",
             Task::Report(_) => "callback",
             Task::Record(_) => "record",
             Task::Wait { .. } => "wait",
@@ -384,6 +392,7 @@ impl Task {
                 // SAFETY: a function of the program with the argument it came with.
                 unsafe { function(args as *mut c_void) };
             }
+            Task::Kernel(launch) => launch.run(),
             Task::Report(report) => return Report::offer(report, stream),
             Task::Record(record) => {
                 record.fire(|| engine::count_done(stream, 1));

@@ -1,0 +1,118 @@
+//! Device memory that the runtime takes for itself: kernel binaries, device variables, launch
+//! arguments. It is charged like any other and named in the reports; aclrtFree refuses it.
+
+use std::sync::atomic::Ordering;
+
+use cannery_observe::{Family, PageKind};
+
+use super::config::APP_MODULE;
+use super::store::{Request, families};
+use super::{guard, malloc};
+use crate::error::Result;
+use crate::process::{Here, Runtime};
+
+const MASK: u16 = families(&[Family::Kernel]);
+/// From here on blocks start on pages.
+const PAGE: u64 = 4096;
+/// From here on 2 MiB pages are tried first.
+const LARGE: u64 = 1 << 20;
+
+/// A block of device memory, released when dropped.
+pub(crate) struct DeviceBlock {
+    runtime: &'static Runtime,
+    device: usize,
+    /// Resets of the device when the block was made: a reset takes it away.
+    resets: u64,
+    address: u64,
+}
+
+impl DeviceBlock {
+    /// `bytes` bytes on the device of the caller, at a multiple of 64. Contents are whatever was there.
+    ///
+    /// # Errors
+    /// 207001 when the pages run out.
+    pub(crate) fn new(here: &Here, bytes: u64) -> Result<DeviceBlock> {
+        let store = here.store()?;
+        let size = bytes.next_multiple_of(32);
+        let mut request = Request {
+            pages: if size > LARGE {
+                PageKind::Huge
+            } else {
+                PageKind::Normal
+            },
+            size,
+            requested: bytes,
+            room: if size >= PAGE {
+                size.next_multiple_of(PAGE)
+            } else {
+                size
+            },
+            family: Family::Kernel,
+            module: APP_MODULE,
+        };
+        let resets = here.device().resets().load(Ordering::Acquire);
+        let mut result = store.alloc(here.arena, &request);
+        if result.is_err() {
+            request.pages = match request.pages {
+                PageKind::Normal => PageKind::Huge,
+                _ => PageKind::Normal,
+            };
+            result = store.alloc(here.arena, &request);
+        }
+        let address = match result {
+            Ok(address) => address,
+            Err(refusal) => {
+                store.count_failure();
+                let device = here.device().index() as u32;
+                return Err(malloc::shortage(device, store, &request, true, &refusal));
+            }
+        };
+        let block = DeviceBlock {
+            runtime: here.runtime,
+            device: here.device().index(),
+            resets,
+            address,
+        };
+        guard::touch(block.alias(), bytes)?;
+        Ok(block)
+    }
+
+    /// As programs and kernels name it.
+    pub(crate) fn address(&self) -> u64 {
+        self.address
+    }
+
+    /// Where the runtime touches it.
+    pub(crate) fn alias(&self) -> u64 {
+        self.address.wrapping_add(self.runtime.window.distance())
+    }
+
+    /// Index of the device.
+    pub(crate) fn device(&self) -> usize {
+        self.device
+    }
+
+    /// Whether it is still there: the device was not reset since, in this very process.
+    pub(crate) fn is_there(&self) -> bool {
+        let runs = crate::process::running();
+        let same = runs.is_some_and(|runtime| std::ptr::eq(runtime, self.runtime));
+        let resets = self.runtime.devices[self.device].resets();
+        same && resets.load(Ordering::Acquire) == self.resets
+    }
+}
+
+impl Drop for DeviceBlock {
+    fn drop(&mut self) {
+        if !self.is_there() {
+            return;
+        }
+        let device = &self.runtime.devices[self.device];
+        // With the lock no reset comes between the look and the release.
+        let _state = device.state();
+        if self.is_there()
+            && let Some(store) = device.store()
+        {
+            store.release(self.address, MASK, |_| ());
+        }
+    }
+}
