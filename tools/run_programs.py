@@ -5,10 +5,11 @@ verdict. Ends with `N passed, N failed`.
 
 The programs are the examples. A program says in its head how it is to be run,
 one line for each way: `cannery run [OPTIONS] -- PROGRAM`. One that says nothing
-is run once, with the default settings.
+is run once, with the default settings. NAME.kernel.EXTENSION beside a program is
+built into a shared object with kernels, which the program gets as its argument.
 
 `--demo` runs the mission programs only and shows what they print.
-Needs only the standard library, a C and a C++ compiler.
+Needs only the standard library, a C and a C++ compiler, and rustc.
 """
 
 import argparse
@@ -22,42 +23,61 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
 PREFIX = Path(os.environ.get("CANNERY_PREFIX", TARGET / "prefix"))
-FOLDERS = ("examples/c", "examples/cpp", "examples/python")
+FOLDERS = ("examples/c", "examples/cpp", "examples/rust", "examples/python")
 BUILT = TARGET / "programs"
 WARNINGS = ["-Wall", "-Wextra", "-pedantic", "-Werror"]
 LANGUAGES = {
     ".c": (os.environ.get("CC", "cc").split(), ["-std=c99"]),
     ".cpp": (os.environ.get("CXX", "c++").split(), ["-std=c++17"]),
 }
+RUSTC = os.environ.get("RUSTC", "rustc").split()
 LIBRARIES = ["-Wl,--as-needed", "-lascendcl", "-lacl_dvpp", "-lacl_dvpp_mpi", "-lpthread"]
 HEAD_LINES = 30
 LIMIT = 120
 RUN = re.compile(r"^\W*cannery run (?P<options>.*?)-- \S")
 
 
+def c_command(source, out, is_kernel):
+    """How a C or C++ source is compiled."""
+    compiler, standard = LANGUAGES[source.suffix]
+    kernel = ["-shared", "-fPIC"]
+    program = [f"-L{PREFIX / 'lib64'}", *LIBRARIES]
+    return [
+        *(*compiler, *standard, *WARNINGS, "-O1", "-g", f"-I{PREFIX / 'include'}"),
+        *(str(source), "-o", str(out), *(kernel if is_kernel else program)),
+    ]
+
+
+def rust_command(source, out, is_kernel):
+    """How a Rust source is compiled: with the compiler alone."""
+    kind = ["--crate-type", "cdylib"] if is_kernel else ["-L", str(PREFIX / "lib64")]
+    name = source.name.split(".", maxsplit=1)[0]
+    return [
+        *(*RUSTC, "--edition", "2021", "-O", "-D", "warnings", "--crate-name", name),
+        *(*kind, str(source), "-o", str(out)),
+    ]
+
+
 def build(source):
     """Compiles one source; the program, or None with the compiler's words."""
-    compiler, standard = LANGUAGES[source.suffix]
-    program = BUILT / source.relative_to(ROOT).with_suffix("")
-    program.parent.mkdir(parents=True, exist_ok=True)
-    command = [
-        *(*compiler, *standard, *WARNINGS, "-O1", "-g"),
-        *(f"-I{PREFIX / 'include'}", str(source), "-o", str(program)),
-        *(f"-L{PREFIX / 'lib64'}", *LIBRARIES),
-    ]
+    is_kernel = source.stem.endswith(".kernel")
+    out = BUILT / source.relative_to(ROOT).with_suffix(".so" if is_kernel else "")
+    out.parent.mkdir(parents=True, exist_ok=True)
+    command = (rust_command if source.suffix == ".rs" else c_command)(source, out, is_kernel)
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         print(done.stderr.strip())
         return None
-    return program
+    return out
 
 
 def command_of(source):
     """What a user would type to run it; None when it cannot be built."""
     if source.suffix == ".py":
         return [sys.executable, str(source)]
-    program = build(source)
-    return program and [str(program)]
+    kernels = source.with_suffix(f".kernel{source.suffix}")
+    built = [build(file) for file in (source, kernels) if file.is_file()]
+    return [str(out) for out in built] if all(built) else None
 
 
 def execute(command, settings, quiet):
@@ -76,8 +96,13 @@ def execute(command, settings, quiet):
 
 def sources():
     """All programs, in a fixed order."""
-    known = {*LANGUAGES, ".py"}
-    return [path for folder in FOLDERS for path in sorted((ROOT / folder).glob("*")) if path.suffix in known]
+    known = {*LANGUAGES, ".rs", ".py"}
+    return [
+        path
+        for folder in FOLDERS
+        for path in sorted((ROOT / folder).glob("*"))
+        if path.suffix in known and not path.stem.endswith(".kernel")
+    ]
 
 
 def ways(source):

@@ -8,6 +8,8 @@ The head of a program says how it is compiled and run, one thing a line:
     cases: C01 C02          cases from the field that it covers
     run: NAME=VALUE ...     a run with these settings (several: several runs)
     flags: -ldl             more for the compiler
+    kernels: NAME ...       needs NAME.so, made of kernels/NAME.c; it lies where
+                            the program runs
     tool: asan|tsan|valgrind   under this tool (several: several runs); a tool
                             that the machine lacks is left out and said so
     alone: REASON           runs while no other program runs
@@ -69,6 +71,7 @@ class Program:
     cases: list = field(default_factory=list)
     runs: list = field(default_factory=list)
     flags: list = field(default_factory=list)
+    kernels: list = field(default_factory=list)
     tools: list = field(default_factory=list)
     alone: bool = False
 
@@ -77,7 +80,7 @@ class Program:
         """Reads the head."""
         program = cls(source)
         for line in source.read_text(encoding="utf-8").splitlines()[:HEAD_LINES]:
-            match = re.match(r"^ \* (cases|run|flags|tool|alone):\s*(.*)$", line)
+            match = re.match(r"^ \* (cases|run|flags|kernels|tool|alone):\s*(.*)$", line)
             if not match:
                 continue
             key, words = match[1], shlex.split(match[2])
@@ -87,6 +90,8 @@ class Program:
                 program.runs.append(dict(word.split("=", 1) for word in words))
             elif key == "flags":
                 program.flags += words
+            elif key == "kernels":
+                program.kernels += words
             elif key == "tool":
                 program.tools += words
             else:
@@ -130,6 +135,19 @@ def has_tool(tool):
         if made.returncode != 0:
             return False
         return subprocess.run([*before, str(program)], capture_output=True, check=False).returncode == 0
+
+
+def build_kernels(name):
+    """Compiles a shared object with kernels; the compiler's words when it failed."""
+    compiler, standard = LANGUAGES[".c"]
+    source, out = HERE / "kernels" / f"{name}.c", BUILT / f"{name}.so"
+    out.parent.mkdir(parents=True, exist_ok=True)
+    command = [
+        *(*compiler, *standard, *WARNINGS, "-pedantic", "-O2", "-g", "-shared", "-fPIC"),
+        *(f"-I{PREFIX / 'include'}", str(source), "-o", str(out)),
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    return done.stderr if done.returncode != 0 else None
 
 
 def build(program, tool):
@@ -218,6 +236,11 @@ def main():
     keys = sorted({(job.program.source, job.tool) for job in jobs})
     by_source = {program.source: program for program in programs}
     with ThreadPoolExecutor(os.cpu_count() or 2) as pool:
+        kernels = sorted({name for program in programs for name in program.kernels})
+        for name, words in zip(kernels, pool.map(build_kernels, kernels)):
+            if words:
+                print(f"kernels/{name}.c does not compile\n{words}")
+                failed += 1
         built = dict(zip(keys, pool.map(lambda key: build(by_source[key[0]], key[1]), keys)))
 
         def run(job):

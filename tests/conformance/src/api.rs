@@ -306,6 +306,70 @@ functions! {
     fn aclrtMemPoolTrimTo(pool: aclrtMemPool, keep: usize) -> aclError;
     fn aclrtMemPoolMallocAsync(ptr: *mut *mut c_void, size: usize, pool: aclrtMemPool, stream: aclrtStream) -> aclError;
     fn aclrtMemPoolFreeAsync(ptr: *mut c_void, stream: aclrtStream) -> aclError;
+    // Allocators of streams.
+    fn aclrtAllocatorCreateDesc() -> aclrtAllocatorDesc;
+    fn aclrtAllocatorDestroyDesc(desc: aclrtAllocatorDesc) -> aclError;
+    fn aclrtAllocatorSetObjToDesc(desc: aclrtAllocatorDesc, object: aclrtAllocator) -> aclError;
+    fn aclrtAllocatorSetAllocFuncToDesc(desc: aclrtAllocatorDesc, function: aclrtAllocatorAllocFunc) -> aclError;
+    fn aclrtAllocatorSetFreeFuncToDesc(desc: aclrtAllocatorDesc, function: aclrtAllocatorFreeFunc) -> aclError;
+    fn aclrtAllocatorSetAllocAdviseFuncToDesc(desc: aclrtAllocatorDesc, function: aclrtAllocatorAllocAdviseFunc) -> aclError;
+    fn aclrtAllocatorSetGetAddrFromBlockFuncToDesc(desc: aclrtAllocatorDesc, function: aclrtAllocatorGetAddrFromBlockFunc) -> aclError;
+    fn aclrtAllocatorRegister(stream: aclrtStream, desc: aclrtAllocatorDesc) -> aclError;
+    fn aclrtAllocatorUnregister(stream: aclrtStream) -> aclError;
+    fn aclrtAllocatorGetByStream(stream: aclrtStream, desc: *mut aclrtAllocatorDesc, object: *mut aclrtAllocator, alloc: *mut aclrtAllocatorAllocFunc, free: *mut aclrtAllocatorFreeFunc, advise: *mut aclrtAllocatorAllocAdviseFunc, address: *mut aclrtAllocatorGetAddrFromBlockFunc) -> aclError;
+
+    // Kernels.
+    fn aclrtBinaryLoadFromFile(path: *const c_char, options: *mut aclrtBinaryLoadOptions, binary: *mut aclrtBinHandle) -> aclError;
+    fn aclrtBinaryLoadFromData(data: *const c_void, length: usize, options: *const aclrtBinaryLoadOptions, binary: *mut aclrtBinHandle) -> aclError;
+    fn aclrtCreateBinary(data: *const c_void, length: usize) -> aclrtBinary;
+    fn aclrtDestroyBinary(binary: aclrtBinary) -> aclError;
+    fn aclrtBinaryLoad(binary: aclrtBinary, handle: *mut aclrtBinHandle) -> aclError;
+    fn aclrtBinaryUnLoad(binary: aclrtBinHandle) -> aclError;
+    fn aclrtBinaryGetFunction(binary: aclrtBinHandle, name: *const c_char, function: *mut aclrtFuncHandle) -> aclError;
+    fn aclrtBinaryGetFunctionByEntry(binary: aclrtBinHandle, entry: u64, function: *mut aclrtFuncHandle) -> aclError;
+    fn aclrtBinaryGetGlobal(binary: aclrtBinHandle, name: *const c_char, ptr: *mut *mut c_void, size: *mut usize) -> aclError;
+    fn aclrtBinaryGetDevAddress(binary: aclrtBinHandle, ptr: *mut *mut c_void, size: *mut usize) -> aclError;
+    fn aclrtBinarySetExceptionCallback(binary: aclrtBinHandle, callback: aclrtOpExceptionCallback, data: *mut c_void) -> aclError;
+    fn aclrtRegisterCpuFunc(binary: aclrtBinHandle, function: *const c_char, kernel: *const c_char, handle: *mut aclrtFuncHandle) -> aclError;
+    fn aclrtGetFunctionName(function: aclrtFuncHandle, max: u32, name: *mut c_char) -> aclError;
+    fn aclrtGetFunctionAttribute(function: aclrtFuncHandle, attribute: aclrtFuncAttribute, value: *mut i64) -> aclError;
+    fn aclrtGetFunctionAddr(function: aclrtFuncHandle, cube: *mut *mut c_void, vector: *mut *mut c_void) -> aclError;
+    fn aclrtGetFunctionSize(function: aclrtFuncHandle, cube: *mut usize, vector: *mut usize) -> aclError;
+    fn aclrtFunctionGetParamCount(function: *const c_void, count: *mut usize) -> aclError;
+    fn aclrtFunctionGetParamInfo(function: *const c_void, index: usize, offset: *mut usize, size: *mut usize) -> aclError;
+    fn aclrtFunctionGetAvailDynUbufPerBlock(function: *mut c_void, flags: u32, size: *mut usize) -> aclError;
+    fn aclrtGetHardwareSyncAddr(address: *mut *mut c_void) -> aclError;
+    fn aclrtGetFuncBySymbol(symbol: *const c_void, function: *mut aclrtFuncHandle) -> aclError;
+    fn aclrtKernelArgsInit(function: aclrtFuncHandle, list: *mut aclrtArgsHandle) -> aclError;
+    fn aclrtKernelArgsAppend(list: aclrtArgsHandle, value: *mut c_void, size: usize, parameter: *mut aclrtParamHandle) -> aclError;
+    fn aclrtKernelArgsFinalize(list: aclrtArgsHandle) -> aclError;
+    fn aclrtLaunchKernel(function: aclrtFuncHandle, blocks: u32, args: *const c_void, size: usize, stream: aclrtStream) -> aclError;
+    fn aclrtLaunchKernelWithConfig(function: aclrtFuncHandle, blocks: u32, stream: aclrtStream, config: *mut aclrtLaunchKernelCfg, list: aclrtArgsHandle, reserve: *mut c_void) -> aclError;
+    fn aclrtLaunchKernelWithHostArgs(function: aclrtFuncHandle, blocks: u32, stream: aclrtStream, config: *mut aclrtLaunchKernelCfg, args: *mut c_void, size: usize, placeholders: *mut aclrtPlaceHolderInfo, count: usize) -> aclError;
+    fn aclrtKernelArgsInitByUserMem(function: aclrtFuncHandle, list: aclrtArgsHandle, memory: *mut c_void, size: usize) -> aclError;
+    fn aclrtKernelArgsGetMemSize(function: aclrtFuncHandle, size: usize, actual: *mut usize) -> aclError;
+    fn aclrtKernelArgsGetHandleMemSize(function: aclrtFuncHandle, size: *mut usize) -> aclError;
+    fn aclrtKernelArgsAppendPlaceHolder(list: aclrtArgsHandle, parameter: *mut aclrtParamHandle) -> aclError;
+    fn aclrtKernelArgsGetPlaceHolderBuffer(list: aclrtArgsHandle, parameter: aclrtParamHandle, size: usize, buffer: *mut *mut c_void) -> aclError;
+    fn aclrtKernelArgsParaUpdate(list: aclrtArgsHandle, parameter: aclrtParamHandle, value: *mut c_void, size: usize) -> aclError;
+    fn aclrtFunctionGetBinary(function: aclrtFuncHandle, binary: *mut aclrtBinHandle) -> aclError;
+    fn aclrtGetFuncHandleFromExceptionInfo(info: *const c_void, function: *mut aclrtFuncHandle) -> aclError;
+    fn aclrtGetArgsFromExceptionInfo(info: *const c_void, args: *mut *mut c_void, len: *mut u32) -> aclError;
+    fn aclrtLaunchKernelV2(function: aclrtFuncHandle, blocks: u32, args: *const c_void, size: usize, config: *mut aclrtLaunchKernelCfg, stream: aclrtStream) -> aclError;
+    fn aclrtLaunchSIMTKernelWithHostArgs(function: *mut c_void, grid: dim3, block: dim3, scratch: usize, stream: aclrtStream, config: *mut aclrtLaunchKernelCfg, args: *mut c_void, size: usize, placeholders: *mut aclrtPlaceHolderInfo, count: usize) -> aclError;
+    fn aclrtLaunchSIMTKernelWithArgsArray(function: *mut c_void, grid: dim3, block: dim3, scratch: usize, stream: aclrtStream, config: *mut aclrtLaunchKernelCfg, args: *mut *mut c_void) -> aclError;
+    fn aclrtLaunchKernelWithArgsArray(function: *mut c_void, blocks: u32, stream: aclrtStream, config: *mut aclrtLaunchKernelCfg, args: *mut *mut c_void) -> aclError;
+    fn cannery_register_kernel(symbol: *const c_void, name: *const c_char, info: *const c_void, variables: *const c_void, end: *const c_void) -> aclError;
+    fn cannery_register_variable(symbol: *const c_void, size: usize, variables: *const c_void, end: *const c_void) -> aclError;
+    fn cannery_unregister(symbol: *const c_void);
+
+    // Device variables.
+    fn aclrtGetSymbolAddress(symbol: *const c_void, ptr: *mut *mut c_void) -> aclError;
+    fn aclrtGetSymbolSize(symbol: *const c_void, size: *mut usize) -> aclError;
+    fn aclrtMemcpyToSymbol(symbol: *const c_void, src: *const c_void, count: usize, offset: usize, kind: aclrtMemcpyKind) -> aclError;
+    fn aclrtMemcpyFromSymbol(dst: *mut c_void, max: usize, symbol: *const c_void, count: usize, offset: usize, kind: aclrtMemcpyKind) -> aclError;
+    fn aclrtMemcpyToSymbolAsync(symbol: *const c_void, src: *const c_void, count: usize, offset: usize, kind: aclrtMemcpyKind, stream: aclrtStream) -> aclError;
+    fn aclrtMemcpyFromSymbolAsync(dst: *mut c_void, max: usize, symbol: *const c_void, count: usize, offset: usize, kind: aclrtMemcpyKind, stream: aclrtStream) -> aclError;
 
     // Media memory.
     fn acldvppMalloc(ptr: *mut *mut c_void, size: usize) -> aclError;

@@ -7,9 +7,11 @@ mod callback;
 mod channel;
 mod context;
 mod count_notify;
+mod custom_allocator;
 mod data_buffer;
 mod device;
 mod device_peer;
+mod device_symbols;
 mod error;
 mod event;
 mod event_order;
@@ -19,6 +21,8 @@ mod host;
 mod info;
 mod init;
 mod ipc_memory;
+mod kernel;
+mod kernel_lists;
 mod media;
 mod memory_async;
 mod memory_async_own;
@@ -66,9 +70,11 @@ pub(crate) fn all() -> Vec<Case> {
         channel::cases(),
         context::cases(),
         count_notify::cases(),
+        custom_allocator::cases(),
         data_buffer::cases(),
         device::cases(),
         device_peer::cases(),
+        device_symbols::cases(),
         error::cases(),
         event::cases(),
         event_order::cases(),
@@ -77,6 +83,8 @@ pub(crate) fn all() -> Vec<Case> {
         info::cases(),
         init::cases(),
         ipc_memory::cases(),
+        kernel::cases(),
+        kernel_lists::cases(),
         media::cases(),
         memory_async::cases(),
         memory_async_own::cases(),
