@@ -401,7 +401,7 @@ mod tests {
         assert_eq!(pins.numbers().locked, 0);
         assert_eq!(pins.budget().locked(), 0);
         assert_eq!(pins.state().kept_steps, 0);
-        assert_eq!(map::resident_bytes(base, STEPS * STEP), 0);
+        assert_eq!(map::resident_bytes(base, STEPS * STEP, u64::MAX), 0);
         map::release(base, STEPS * STEP);
     }
 
@@ -430,7 +430,7 @@ mod tests {
                 check(&pins, base, before.max(MOST));
             }
             assert_eq!(pins.numbers().locked, 0, "seed {seed}");
-            assert_eq!(map::resident_bytes(base, STEPS * STEP), 0, "seed {seed}");
+            assert_eq!(map::resident_bytes(base, STEPS * STEP, u64::MAX), 0, "seed {seed}");
             map::release(base, STEPS * STEP);
         }
     }
