@@ -430,7 +430,11 @@ mod tests {
                 check(&pins, base, before.max(MOST));
             }
             assert_eq!(pins.numbers().locked, 0, "seed {seed}");
-            assert_eq!(map::resident_bytes(base, STEPS * STEP, u64::MAX), 0, "seed {seed}");
+            assert_eq!(
+                map::resident_bytes(base, STEPS * STEP, u64::MAX),
+                0,
+                "seed {seed}"
+            );
             map::release(base, STEPS * STEP);
         }
     }
