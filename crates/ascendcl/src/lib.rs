@@ -29,6 +29,7 @@ mod host_memory;
 mod init;
 mod ipc_memory;
 mod kernel;
+mod managed_memory;
 mod model_ri;
 mod not_built;
 mod notify;

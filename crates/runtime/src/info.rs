@@ -135,6 +135,22 @@ pub fn statistics() -> Result<String> {
             "locked_bytes": registered.locked,
         }),
     );
+    let managed = runtime.managed.totals(runtime.devices.len());
+    let counters = managed.counters;
+    value.insert(
+        "managed".into(),
+        json!({
+            "blocks": managed.blocks,
+            "bytes": managed.bytes,
+            "device_bytes": managed.device_bytes,
+            "first_touched_by_host_pages": counters.first_touched_by_host,
+            "first_touched_by_device_pages": counters.first_touched_by_device,
+            "moved_to_device_pages": counters.moved_to_device,
+            "moved_to_host_pages": counters.moved_to_host,
+            "duplicated_pages": counters.duplicated,
+            "not_moved_pages": counters.refused,
+        }),
+    );
     Ok(Value::Object(value).to_string())
 }
 

@@ -85,6 +85,7 @@ impl Runtime {
                 self.media_used.fetch_sub(media, Ordering::AcqRel);
                 self.virtual_memory.forget_device(self, index);
                 device.resets().fetch_add(1, Ordering::AcqRel);
+                self.managed.forget_device(self, index);
                 store.reset();
             }
         }

@@ -3,6 +3,7 @@
 use cannery_abi as abi;
 
 use crate::error::{Error, Result};
+use crate::memory::locate::EVERY_DEVICE;
 use crate::process::{Runtime, current, here};
 
 fn check_product(runtime: &Runtime) -> Result<()> {
@@ -109,7 +110,8 @@ impl Runtime {
     /// Whether a copy between two devices is allowed.
     pub(crate) fn check_peer_copy(&self, from: usize, to: usize) -> Result<()> {
         let profile = self.settings.profile;
-        if from == to || !profile.peer_access_needed {
+        let every = from == EVERY_DEVICE || to == EVERY_DEVICE;
+        if from == to || every || !profile.peer_access_needed {
             return Ok(());
         }
         for (a, b) in [(to, from), (from, to)] {

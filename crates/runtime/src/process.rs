@@ -12,6 +12,7 @@ use crate::error::{Error, Fault, Result};
 use crate::init::Init;
 use crate::memory::areas::Areas;
 use crate::memory::host::HostMemory;
+use crate::memory::managed::Managed;
 use crate::memory::pins::Budget;
 use crate::memory::registered::Registered;
 use crate::memory::sharing::Sharing;
@@ -50,6 +51,7 @@ pub(crate) struct Runtime {
     pub(crate) lock_budget: OnceLock<Arc<Budget>>,
     /// Host memory of the program that the device may reach.
     pub(crate) registered: Registered,
+    pub(crate) managed: Managed,
     pub(crate) init: Init,
     /// Set implicitly for threads without a binding; -1: none.
     pub(crate) default_device: AtomicI32,
@@ -253,6 +255,7 @@ fn start_locked(file: &BTreeMap<String, String>) -> Result<&'static Runtime> {
         host: OnceLock::new(),
         lock_budget: OnceLock::new(),
         registered: Registered::default(),
+        managed: Managed::default(),
         init: Init::default(),
         default_device: AtomicI32::new(-1),
         media_used: AtomicU64::new(0),

@@ -173,6 +173,15 @@ functions! {
     fn aclrtIpcMemImportByKey(ptr: *mut *mut c_void, key: *const c_char, flags: u64) -> aclError;
     fn aclrtIpcMemClose(key: *const c_char) -> aclError;
 
+    // Managed memory.
+    fn aclrtMemAllocManaged(ptr: *mut *mut c_void, size: u64, flag: u32) -> aclError;
+    fn aclrtMemManagedAdvise(ptr: *const c_void, size: u64, advise: aclrtMemManagedAdviseType, location: aclrtMemManagedLocation) -> aclError;
+    fn aclrtMemManagedPrefetchAsync(ptr: *const c_void, size: usize, location: aclrtMemManagedLocation, flags: u32, stream: aclrtStream) -> aclError;
+    fn aclrtMemManagedPrefetchBatchAsync(ptrs: *mut *const c_void, sizes: *mut usize, count: usize, locations: *mut aclrtMemManagedLocation, indexes: *mut usize, runs: usize, flags: u64, stream: aclrtStream) -> aclError;
+    fn aclrtMemManagedGetAttr(attribute: aclrtMemManagedRangeAttribute, ptr: *const c_void, size: usize, data: *mut c_void, data_size: usize) -> aclError;
+    fn aclrtMemManagedGetAttrs(attributes: *mut aclrtMemManagedRangeAttribute, num: usize, ptr: *const c_void, size: usize, data: *mut *mut c_void, sizes: *mut usize) -> aclError;
+    fn aclrtMemP2PMap(ptr: *mut c_void, size: usize, device: i32, flags: u64) -> aclError;
+
     // Copies and sets.
     fn aclrtMemcpy(dst: *mut c_void, max: usize, src: *const c_void, count: usize, kind: aclrtMemcpyKind) -> aclError;
     fn aclrtMemset(ptr: *mut c_void, max: usize, value: i32, count: usize) -> aclError;

@@ -23,6 +23,8 @@ mod init;
 mod ipc_memory;
 mod kernel;
 mod kernel_lists;
+mod managed;
+mod managed_own;
 mod media;
 mod memory_async;
 mod memory_async_own;
@@ -85,6 +87,8 @@ pub(crate) fn all() -> Vec<Case> {
         ipc_memory::cases(),
         kernel::cases(),
         kernel_lists::cases(),
+        managed::cases(),
+        managed_own::cases(),
         media::cases(),
         memory_async::cases(),
         memory_async_own::cases(),

@@ -41,6 +41,12 @@ pub enum Fault {
     },
     /// Front: a parameter is rejected, no value shown.
     Param { param: &'static str, cause: String },
+    /// Front: refused further inside, without a message code for the reason.
+    Inner {
+        param: &'static str,
+        address: u64,
+        cause: String,
+    },
     /// Front: the init file cannot be used.
     File {
         code: i32,
@@ -154,6 +160,7 @@ impl Fault {
             | Fault::Cause { .. }
             | Fault::Bad { .. }
             | Fault::Param { .. }
+            | Fault::Inner { .. }
             | Fault::Setting(_) => abi::ACL_ERROR_INVALID_PARAM,
             Fault::File { code, .. }
             | Fault::ValueCode { code, .. }
@@ -191,6 +198,7 @@ impl Fault {
             Fault::Value { .. } | Fault::ValueCode { .. } => "EH0007",
             Fault::Cause { .. } => "EH0009",
             Fault::Param { .. } | Fault::Refused { .. } => "EH0012",
+            Fault::Inner { .. } => "EH9999",
             Fault::File { message, .. } => message,
             Fault::Setting(_) | Fault::Bad { .. } => "EH0001",
             Fault::RepeatInit | Fault::RepeatFinalize => "EH0006",
@@ -220,6 +228,7 @@ impl Fault {
             | Fault::Cause { .. }
             | Fault::Bad { .. }
             | Fault::Param { .. }
+            | Fault::Inner { .. }
             | Fault::File { .. }
             | Fault::Setting(_)
             | Fault::RepeatInit
@@ -321,6 +330,11 @@ impl Fault {
                 "Cannery has no implementation of this function; docs/coverage.md lists what it has"
             ),
             Fault::Address {
+                param,
+                address,
+                cause,
+            }
+            | Fault::Inner {
                 param,
                 address,
                 cause,

@@ -184,6 +184,7 @@ pub fn memset(address: u64, max: u64, value: i32, count: u64, stream: u64) -> Re
     if spot.device.is_some() {
         guard::touch(spot.at, count)?;
     }
+    locate::note_touch(&here, &spot, address, count, true);
     let wait = end_of(&here, address, count, &spot) == End::Pageable;
     submit(
         stream,

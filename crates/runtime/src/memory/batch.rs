@@ -5,7 +5,7 @@ use cannery_abi as abi;
 use cannery_observe::{Event, emit};
 
 use super::copy;
-use super::locate::Spot;
+use super::locate::{EVERY_DEVICE, Spot};
 use crate::error::{Error, Fault, Result};
 use crate::os;
 use crate::process::{Here, here};
@@ -233,12 +233,16 @@ fn resolve_item(
         ("source", src, from, &attr.srcLoc),
     ] {
         let fits = match declared.r#type {
-            abi::ACL_MEM_LOCATION_TYPE_DEVICE => spot.device == Some(declared.id as usize),
+            abi::ACL_MEM_LOCATION_TYPE_DEVICE => {
+                [Some(declared.id as usize), Some(EVERY_DEVICE)].contains(&spot.device)
+            }
+            abi::ACL_MEM_LOCATION_TYPE_MANAGED => spot.device == Some(EVERY_DEVICE),
             abi::ACL_MEM_LOCATION_TYPE_HOST => spot.device.is_none(),
             _ => false,
         };
         if !fits {
             let real = match spot.device {
+                Some(EVERY_DEVICE) => "managed memory".to_owned(),
                 Some(device) => format!("memory of device {device}"),
                 None => "host memory".to_owned(),
             };

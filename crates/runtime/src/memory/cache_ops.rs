@@ -28,7 +28,7 @@ fn check_type(kind: i32) -> Result<()> {
 
 fn own_range(here: &Here, param: &'static str, address: u64, size: u64) -> Result<u64> {
     let spot = locate::range(here.runtime, param, address, size)?;
-    if spot.device == Some(here.device().index()) {
+    if [Some(here.device().index()), Some(locate::EVERY_DEVICE)].contains(&spot.device) {
         return Ok(spot.at);
     }
     Err(Error::address(

@@ -35,6 +35,7 @@ pub unsafe fn memcpy(dst: u64, dest_max: u64, src: u64, count: u64, kind: i32) -
     if to.device.is_some() {
         guard::touch_by(me, to.at, count)?;
     }
+    note(&here, (dst, &to), (src, &from), count);
     // SAFETY: `find_ends` checked device ranges; host ranges per contract.
     unsafe { os::copy::copy(to.at, from.at, count) };
     emit(|| Event::Copy {
@@ -88,7 +89,14 @@ pub(crate) fn ends(here: &Here, dst: u64, src: u64, count: u64) -> Result<(Spot,
     if to.device.is_some() {
         guard::touch(to.at, count)?;
     }
+    note(here, (dst, &to), (src, &from), count);
     Ok((to, from))
+}
+
+#[inline(always)]
+fn note(here: &Here, to: (u64, &Spot), from: (u64, &Spot), count: u64) {
+    locate::note_touch(here, to.1, to.0, count, true);
+    locate::note_touch(here, from.1, from.0, count, false);
 }
 
 #[inline(always)]

@@ -104,6 +104,8 @@ pub(crate) fn ends(
     if to.device.is_some() {
         guard::touch(to.at, to_span)?;
     }
+    locate::note_touch(here, &to, dst.address, to_span, true);
+    locate::note_touch(here, &from, src.address, from_span, false);
     Ok((to, from))
 }
 

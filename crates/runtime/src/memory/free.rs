@@ -2,13 +2,13 @@
 
 use cannery_observe::{Event, Family, emit};
 
-use super::{locate, store, stream_ordered_pool};
+use super::{locate, managed, store, stream_ordered_pool};
 use crate::error::{Error, Result};
 use crate::process::{Runtime, current_of, here};
 use crate::settings::profile::products_of;
 
-/// aclrtFree: releases a block of aclrtMalloc, aclrtMallocCached, aclrtMallocAlign32 and their
-/// configured forms. Needs no context and waits for nothing.
+/// aclrtFree: releases a block of aclrtMalloc, aclrtMallocCached, aclrtMallocAlign32, their
+/// configured forms, and of aclrtMemAllocManaged. Needs no context and waits for nothing.
 ///
 /// # Errors
 /// 100000 for NULL; 107000 for everything that is not the first byte of such a block: host and media
@@ -73,10 +73,11 @@ fn release(runtime: &'static Runtime, address: u64) -> Result<()> {
     }
 }
 
-/// What is not a block of the store: perhaps of a pool.
+/// What is not a block of the store: perhaps of a pool, or managed.
 #[cold]
 fn other(runtime: &'static Runtime, address: u64) -> Result<()> {
     stream_ordered_pool::free_now(runtime, address)
+        .or_else(|| managed::release(runtime, address))
         .unwrap_or_else(|| Err(refused(runtime, address)))
 }
 
@@ -89,7 +90,8 @@ fn refused(runtime: &Runtime, address: u64) -> Error {
 
 /// Whether [`free`] would release a block that begins at `address`.
 pub(crate) fn check(runtime: &Runtime, param: &'static str, address: u64) -> Result<()> {
-    locate::exact(runtime, param, address, is_plain).map(|_| ())
+    let released = |family| is_plain(family) || family == Family::Managed;
+    locate::exact(runtime, param, address, released).map(|_| ())
 }
 
 /// Two threads released one block at once; this one came second.

@@ -7,17 +7,20 @@ use super::config::APP_MODULE;
 use super::guard;
 use super::registered;
 use crate::error::{Error, Result, show_bytes};
-use crate::process::Runtime;
+use crate::process::{Here, Runtime};
 
 /// First address that a program can have mapped, in practice and by the kernel's default.
 const LOWEST: u64 = 1 << 16;
 /// End of what user programs can map.
 const HIGHEST: u64 = 1 << 47;
 
+/// Stands for the device of managed memory, which is memory of every device, and of the host.
+pub(crate) const EVERY_DEVICE: usize = usize::MAX;
+
 /// A range that may be touched.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Spot {
-    /// Device it belongs to; `None`: host memory.
+    /// Device it belongs to, or [`EVERY_DEVICE`]; `None`: host memory.
     pub(crate) device: Option<usize>,
     /// Where the runtime touches it.
     pub(crate) at: u64,
@@ -115,11 +118,13 @@ fn range_in_areas(
         reached = piece.start + piece.size;
         if end <= reached {
             let at = address.wrapping_add(runtime.window.distance());
-            if piece.family == Family::Mapping {
+            let managed = piece.family == Family::Managed;
+            if managed || piece.family == Family::Mapping {
                 // Pages of files come in also when they are only read, and those of host memory are
                 // nobody else's either.
                 guard::touch(at, bytes)?;
             }
+            let device = if managed { Some(EVERY_DEVICE) } else { device };
             return Ok(Spot { device, at });
         }
         if piece.family != Family::Mapping {
@@ -178,6 +183,15 @@ pub(crate) fn range(
         })
     } else {
         Err(bad_range(runtime, param, address, bytes))
+    }
+}
+
+/// Work of the calling thread's device on a range is submitted: managed pages come to it.
+#[inline(always)]
+pub(crate) fn note_touch(here: &Here, spot: &Spot, address: u64, bytes: u64, write: bool) {
+    if spot.device == Some(EVERY_DEVICE) {
+        let device = here.context.device_index();
+        super::managed::touched(here.runtime, device, address, bytes, write);
     }
 }
 
@@ -245,6 +259,10 @@ pub(crate) fn unknown_text(runtime: &Runtime, address: u64) -> String {
         }
         return "a device address without a live block: never allocated, freed already, or taken \
                 back by a device reset"
+            .to_owned();
+    }
+    if runtime.managed.owns(address) {
+        return "an address for managed memory, but there is none: never allocated, or released"
             .to_owned();
     }
     if let Some((start, bytes)) = runtime.areas.area_of(address) {

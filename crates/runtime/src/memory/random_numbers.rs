@@ -122,7 +122,10 @@ impl Parameter {
 fn device_range(here: &Here, name: &'static str, address: u64, bytes: u64) -> Result<u64> {
     let spot = locate::range(here.runtime, name, address, bytes)?;
     match spot.device {
-        Some(device) if device == here.device().index() => Ok(spot.at),
+        Some(device) if [here.device().index(), locate::EVERY_DEVICE].contains(&device) => {
+            locate::note_touch(here, &spot, address, bytes, true);
+            Ok(spot.at)
+        }
         Some(device) => Err(Error::address(
             name,
             address,

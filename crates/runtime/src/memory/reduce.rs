@@ -144,6 +144,8 @@ pub fn reduce(
         here.runtime.check_peer_copy(a, b)?;
     }
     guard::touch(to.at, count)?;
+    locate::note_touch(&here, &to, dst, count, true);
+    locate::note_touch(&here, &from, src, count, false);
     for (name, address) in [("dst", dst), ("src", src)] {
         if !address.is_multiple_of(element.bytes()) {
             return Err(Error::address(

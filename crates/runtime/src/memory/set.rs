@@ -5,7 +5,7 @@ use cannery_observe::{Event, Family, emit};
 
 use super::guard;
 use super::locate::{self, Spot};
-use crate::error::{Error, Result};
+use crate::error::{Error, Fault, Result};
 use crate::os;
 use crate::process::{here, here_and_me};
 
@@ -38,6 +38,7 @@ pub unsafe fn memset(address: u64, max: u64, value: i32, count: u64) -> Result<(
     if spot.device.is_some() {
         guard::touch_by(me, spot.at, count)?;
     }
+    locate::note_touch(&here, &spot, address, count, true);
     // SAFETY: a device range was checked; a host range per contract. Only the low byte counts.
     unsafe { os::copy::fill(spot.at, value as u8, count) };
     emit(|| Event::Fill {
@@ -103,6 +104,14 @@ pub(crate) fn check_d32(address: u64, size: u64, count: u64) -> Result<Option<(S
         );
         return Err(Error::cause("ptr", format!("{address:#x}"), cause));
     };
+    if block.family() == Family::Managed {
+        return Err(Fault::Inner {
+            param: "ptr",
+            address,
+            cause: "managed memory; memory of aclrtMalloc or aclrtMallocHost is needed".to_owned(),
+        }
+        .into());
+    }
     let left = block.size - (address - block.start);
     // Mappings that touch are one range.
     let may_go_on = block.family() == Family::Mapping;

@@ -138,6 +138,26 @@ pub(crate) fn pages_of(at: u64, bytes: u64) -> (u64, u64) {
     ((bytes - huge_bytes.min(bytes)) / 4096, huge_pages)
 }
 
+/// The NUMA node that the calling thread runs on.
+pub(crate) fn numa_node() -> u16 {
+    let (mut processor, mut node) = (0u32, 0u32);
+    // SAFETY: both places are valid; the third argument is unused since Linux 2.6.24.
+    unsafe {
+        libc::syscall(
+            libc::SYS_getcpu,
+            &raw mut processor,
+            &raw mut node,
+            std::ptr::null_mut::<libc::c_void>(),
+        )
+    };
+    node as u16
+}
+
+/// Whether this machine has a NUMA node; node 0 always exists.
+pub(crate) fn has_numa_node(node: u16) -> bool {
+    node == 0 || fs::exists(format!("/sys/devices/system/node/node{node}")).unwrap_or(false)
+}
+
 /// CAP_IPC_LOCK in the effective set.
 fn may_lock_without_limit() -> bool {
     const CAP_IPC_LOCK: u32 = 14;

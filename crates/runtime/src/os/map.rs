@@ -138,6 +138,13 @@ pub(crate) fn punch(file: BorrowedFd<'_>, offset: u64, bytes: u64) -> io::Result
     })
 }
 
+/// Whether a part of a memory file has pages: somebody read or wrote there.
+pub(crate) fn has_pages(file: BorrowedFd<'_>, offset: u64, bytes: u64) -> bool {
+    // SAFETY: moves the position of a file of this module, which nobody uses.
+    let found = unsafe { libc::lseek(file.as_raw_fd(), offset as libc::off_t, libc::SEEK_DATA) };
+    found >= 0 && (found as u64) < offset + bytes
+}
+
 /// Gives a reservation back. The caller owns it whole and keeps no pointer into it.
 pub(crate) fn release(at: u64, bytes: u64) {
     // SAFETY: per contract the range is a mapping made by `reserve` that nobody uses any more.

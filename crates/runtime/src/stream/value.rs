@@ -42,6 +42,7 @@ fn checked(here: &Here, address: u64) -> Result<u64> {
     }
     let spot = locate::device_range(here.runtime, here.device().index(), "devAddr", address, 8)?;
     guard::touch(spot.at, 8)?;
+    locate::note_touch(here, &spot, address, 8, true);
     Ok(spot.at)
 }
 

@@ -22,6 +22,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use cannery_abi as abi;
+use cannery_observe::Family;
 
 use self::page_map::{Entry, PageMap, Record, Spare};
 use super::host::not_lockable;
@@ -417,12 +418,9 @@ fn check_range(runtime: &Runtime, address: u64, bytes: u64, flags: u32) -> Resul
         || runtime.areas.covers(address)
         || runtime.window.alias_contains(address);
     if foreign && !mapped_host {
-        return Err(Error::address(
-            "ptr",
-            address,
-            "device memory, or memory of aclrtMapMem without rights for the host; only host memory is \
-             registered",
-        ));
+        let cause = "memory of a device, managed memory, or a mapping without rights for the host; only host \
+                     memory is registered";
+        return Err(Error::address("ptr", address, cause));
     }
     if runtime.host.get().is_some_and(|host| host.owns(address)) {
         let Some(block) = locate::block(runtime, address) else {
@@ -464,7 +462,12 @@ fn is_mapped_host_memory(runtime: &Runtime, address: u64, end: u64) -> bool {
     let mut at = address;
     while at < end {
         match runtime.areas.find(at) {
-            Some((_, piece)) if piece.live && piece.device.is_none() && map::is_readable(at) => {
+            Some((_, piece))
+                if piece.live
+                    && piece.family == Family::Mapping
+                    && piece.device.is_none()
+                    && map::is_readable(at) =>
+            {
                 at = piece.start + piece.size;
             }
             _ => return false,
