@@ -55,6 +55,7 @@ mod settings;
 mod state_callback;
 pub mod stream;
 mod thread;
+pub mod toolkit;
 mod visible;
 mod window;
 
@@ -69,8 +70,9 @@ pub mod devices {
     pub use crate::limits::{limit, set_limit};
     pub use crate::manage::{
         DeviceStatus, context_option, create_context, current_context, current_device,
-        destroy_context, device_count, primary_state, reset_device, saturation, select_scheduler,
-        set_context_option, set_current_context, set_device, set_saturation, status,
+        destroy_context, device_count, primary_state, process_option, reset_device, saturation,
+        select_scheduler, set_context_option, set_current_context, set_device, set_process_option,
+        set_saturation, status,
     };
     pub use crate::peer::{can_access, disable, enable, is_enabled};
     pub use crate::properties::{

@@ -1,6 +1,6 @@
 //! Manual chapters: device management and context management; what they do.
 
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicI64, Ordering};
 
 use cannery_abi as abi;
 use cannery_observe::Family;
@@ -342,6 +342,31 @@ fn option_index(option: i32) -> Result<usize> {
                 format!("must be in [0, {})", context::OPTIONS),
             )
         })
+}
+
+/// Options of the process; 0 until they are set.
+static PROCESS_OPTIONS: [AtomicI64; context::OPTIONS] =
+    [const { AtomicI64::new(0) }; context::OPTIONS];
+
+/// aclrtSetSysParamOpt: for the whole process. The value is remembered; nothing reads it.
+///
+/// # Errors
+/// 100000 for an unknown option.
+pub fn set_process_option(option: i32, value: i64) -> Result<()> {
+    let index = option_index(option)?;
+    current()?;
+    PROCESS_OPTIONS[index].store(value, Ordering::Relaxed);
+    Ok(())
+}
+
+/// aclrtGetSysParamOpt: 0 for what was never set.
+///
+/// # Errors
+/// As [`set_process_option`].
+pub fn process_option(option: i32) -> Result<i64> {
+    let index = option_index(option)?;
+    current()?;
+    Ok(PROCESS_OPTIONS[index].load(Ordering::Relaxed))
 }
 
 /// aclrtCtxSetSysParamOpt.

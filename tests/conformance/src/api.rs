@@ -105,6 +105,28 @@ functions! {
     fn aclrtGetLastError(level: aclrtLastErrLevel) -> aclError;
     fn aclrtPeekAtLastError(level: aclrtLastErrLevel) -> aclError;
 
+    // Failed tasks.
+    fn aclrtSetExceptionInfoCallback(callback: aclrtExceptionInfoCallback) -> aclError;
+    fn aclrtExceptionInfoCallbackRegister(callback: aclrtExceptionInfoCallback) -> aclError;
+    fn aclrtExceptionInfoCallbackUnregister(callback: aclrtExceptionInfoCallback) -> aclError;
+    fn aclrtGetDeviceIdFromExceptionInfo(info: *const aclrtExceptionInfo) -> u32;
+    fn aclrtGetStreamIdFromExceptionInfo(info: *const aclrtExceptionInfo) -> u32;
+    fn aclrtGetTaskIdFromExceptionInfo(info: *const aclrtExceptionInfo) -> u32;
+    fn aclrtGetThreadIdFromExceptionInfo(info: *const aclrtExceptionInfo) -> u32;
+    fn aclrtGetErrorCodeFromExceptionInfo(info: *const aclrtExceptionInfo) -> u32;
+
+    // The toolkit around the runtime.
+    fn aclGetCannAttribute(feature: aclCannAttr, value: *mut i32) -> aclError;
+    fn aclGetCannAttributeList(list: *mut *const aclCannAttr, num: *mut usize) -> aclError;
+    fn aclrtSetSysParamOpt(opt: aclSysParamOpt, value: i64) -> aclError;
+    fn aclrtGetSysParamOpt(opt: aclSysParamOpt, value: *mut i64) -> aclError;
+    fn aclSetCompileopt(opt: i32, value: *const c_char) -> aclError;
+    fn aclGetCompileopt(opt: i32, value: *mut c_char, length: usize) -> aclError;
+    fn aclGetCompileoptSize(opt: i32) -> usize;
+    fn aclDataTypeSize(data_type: aclDataType) -> usize;
+    fn aclFloat16ToFloat(value: aclFloat16) -> f32;
+    fn aclFloatToFloat16(value: f32) -> aclFloat16;
+
     // Devices.
     fn aclrtSetDevice(device: i32) -> aclError;
     fn aclrtResetDevice(device: i32) -> aclError;

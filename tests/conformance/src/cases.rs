@@ -15,6 +15,7 @@ mod device_symbols;
 mod error;
 mod event;
 mod event_order;
+mod exception;
 mod execution;
 mod gate;
 mod host;
@@ -56,6 +57,7 @@ mod stream_order;
 mod stream_state;
 mod support;
 mod thread;
+mod toolkit;
 mod value;
 mod virtual_memory;
 mod virtual_memory_life;
@@ -80,6 +82,7 @@ pub(crate) fn all() -> Vec<Case> {
         error::cases(),
         event::cases(),
         event_order::cases(),
+        exception::cases(),
         execution::cases(),
         host::cases(),
         info::cases(),
@@ -118,6 +121,7 @@ pub(crate) fn all() -> Vec<Case> {
         stream_order::cases(),
         stream_state::cases(),
         thread::cases(),
+        toolkit::cases(),
         value::cases(),
         virtual_memory::cases(),
         virtual_memory_life::cases(),

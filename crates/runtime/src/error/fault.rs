@@ -14,6 +14,8 @@ use crate::settings::BadSetting;
 pub enum Fault {
     /// Front: a pointer is NULL.
     Null { param: &'static str },
+    /// Front: as `Null`, with a code of the runtime.
+    NullCode { code: i32, param: &'static str },
     /// Front: a value is not among the accepted ones.
     Value {
         param: &'static str,
@@ -163,6 +165,7 @@ impl Fault {
             | Fault::Inner { .. }
             | Fault::Setting(_) => abi::ACL_ERROR_INVALID_PARAM,
             Fault::File { code, .. }
+            | Fault::NullCode { code, .. }
             | Fault::ValueCode { code, .. }
             | Fault::Refused { code, .. }
             | Fault::RtValue { code, .. }
@@ -194,7 +197,7 @@ impl Fault {
     #[must_use]
     pub fn message_code(&self) -> &'static str {
         match self {
-            Fault::Null { .. } => "EH0008",
+            Fault::Null { .. } | Fault::NullCode { .. } => "EH0008",
             Fault::Value { .. } | Fault::ValueCode { .. } => "EH0007",
             Fault::Cause { .. } => "EH0009",
             Fault::Param { .. } | Fault::Refused { .. } => "EH0012",
@@ -224,6 +227,7 @@ impl Fault {
     pub(super) fn layer(&self) -> Layer {
         match self {
             Fault::Null { .. }
+            | Fault::NullCode { .. }
             | Fault::Value { .. }
             | Fault::Cause { .. }
             | Fault::Bad { .. }
@@ -243,7 +247,10 @@ impl Fault {
     pub(crate) fn explain(&self, text: &mut String) {
         // Writing to a String cannot fail.
         let _ = match self {
-            Fault::Null { param } | Fault::RtNull { param } | Fault::RtNullCode { param, .. } => {
+            Fault::Null { param }
+            | Fault::NullCode { param, .. }
+            | Fault::RtNull { param }
+            | Fault::RtNullCode { param, .. } => {
                 write!(text, "argument {param} is NULL; pass a valid pointer")
             }
             Fault::Value {

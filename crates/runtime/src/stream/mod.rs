@@ -22,6 +22,7 @@
 pub mod count_notify;
 pub(crate) mod engine;
 pub mod event;
+pub mod exception;
 pub mod failure;
 pub mod host_function;
 pub mod last_task;
@@ -242,6 +243,7 @@ impl Stream {
         let _ = self
             .error
             .compare_exchange(0, code, Ordering::AcqRel, Ordering::Relaxed);
+        exception::tell(self, code);
         failure::after(self, code);
     }
 
