@@ -18,6 +18,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import library
+import refusals
 import user_programs
 from spec_programs import CXX, C, programs
 
@@ -143,6 +144,9 @@ def check_libraries(compiler, spec, libraries, report):
             ("C++", ".cpp", compiler.command[CXX] + ["-std=c++11"]),
         )
         library.link(spec, compiler.include, present, compilers, Path(folder), report)
+    for lib in present:
+        if Path(lib).name == "libascendcl.so":
+            refusals.check(str(Path(lib).resolve()), report)
     print("libraries: {}".format(" ".join(Path(lib).name for lib in present)))
 
 

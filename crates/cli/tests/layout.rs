@@ -107,8 +107,11 @@ fn companions_lean_on_the_runtime() {
         "libacl_tdt_channel.so",
         "libacl_tdt_queue.so",
         "libascend_dump.so",
+        "libge_runner.so",
+        "libgraph.so",
         "libhccl.so",
         "libmsprofiler.so",
+        "libruntime.so",
     ] {
         let text = dynamic(&prefix().join("lib64").join(name));
         for line in [
@@ -118,6 +121,83 @@ fn companions_lean_on_the_runtime() {
         ] {
             assert!(text.contains(&line), "{name}: {line} in\n{text}");
         }
+    }
+}
+
+/// What a program that names one companion and nothing else includes, and calls through it.
+const ALONE: [(&str, &str, &str); 7] = [
+    (
+        "acl_tdt_queue",
+        "acl/acl_tdt_queue.h",
+        "acltdtQueueRoute *route = acltdtCreateQueueRoute(7, 9); uint32_t to = 0; size_t size = 0; \
+         good = acltdtGetQueueRouteParam(route, ACL_TDT_QUEUE_ROUTE_DST_UINT32, 4, &size, &to) == 0 \
+         && to == 9 && size == 4;",
+    ),
+    (
+        "acl_tdt_channel",
+        "acl/acl_tdt.h",
+        "int64_t shape[2] = {3, 5}, got[2] = {0, 0}; char data[15]; \
+         acltdtDataItem *item = acltdtCreateDataItem(ACL_TENSOR_DATA_TENSOR, shape, 2, ACL_INT8, data, 15); \
+         good = acltdtGetDimsFromItem(item, got, 2) == 0 && got[0] == 3 && got[1] == 5 \
+         && acltdtGetDataAddrFromItem(item) == data;",
+    ),
+    (
+        "ascend_dump",
+        "acl/acl_dump.h",
+        "good = acldumpGetPath(0) == NULL && acldumpRegCallback(NULL, 0) == 207000;",
+    ),
+    (
+        "acl_op_compiler",
+        "stddef.h",
+        "extern size_t aclGetCompileoptSize(int); extern int aclGetCompileopt(int, char *, size_t); \
+         char text[16] = \"\"; good = aclGetCompileoptSize(10) == 8 && aclGetCompileopt(10, text, 16) == 0 \
+         && strcmp(text, \"disable\") == 0;",
+    ),
+    (
+        "acl_dvpp",
+        "acl/ops/acl_dvpp.h",
+        "void *block = NULL; good = acldvppMalloc(&block, 0) != 0 && acldvppFree(NULL) != 0;",
+    ),
+    (
+        "acl_dvpp_mpi",
+        "hi_dvpp.h",
+        "void *block = NULL; good = hi_mpi_dvpp_malloc(0, &block, 0) != 0 && hi_mpi_dvpp_free(NULL) != 0;",
+    ),
+    (
+        "hccl",
+        "stdint.h",
+        "union value { int64_t number; } none = {0}; extern int32_t HcclSetConfig(int32_t, union value); \
+         good = HcclSetConfig(0, none) == 0;",
+    ),
+];
+
+#[test]
+fn each_companion_links_alone() {
+    let root = prefix();
+    let root = root.to_str().expect("UTF-8");
+    for (name, header, calls) in ALONE {
+        let scratch = Scratch::new("alone");
+        let text = format!(
+            "#include <stdio.h>\n#include <string.h>\n#include \"{header}\"\nint main(void)\n{{\n\
+             int good = 0;\n{{ {calls} }}\nputs(good ? \"good\" : \"bad\");\nreturn 0;\n}}\n"
+        );
+        let source = scratch.file("program.c", &text);
+        let program = scratch.path().join("program");
+        let output = finish(
+            Command::new("cc")
+                .args(["-std=c99", "-Wl,-z,defs", "-Wl,-z,now"])
+                .arg(&source)
+                .arg("-o")
+                .arg(&program)
+                .args(flags_of(root, "include", "lib64", name)),
+        );
+        assert!(output.status.success(), "{name}: {}", stderr_of(&output));
+        let needed = dynamic(&program);
+        let own = format!("Shared library: [lib{name}.so]");
+        assert!(needed.contains(&own), "{name}: {needed}");
+        assert!(!needed.contains("libascendcl"), "{name}: {needed}");
+        let said = stdout_of(tool_of(&prefix()).args(["run", "-q", "--"]).arg(&program));
+        assert_eq!(said, "good\n", "{name}");
     }
 }
 
