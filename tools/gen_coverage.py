@@ -59,9 +59,9 @@ to work.
 * **untested**: built, but no conformance case is about it yet.
 * **no**: not built.
 
-The columns are products ([profiles.md](profiles.md)): `x` the product has the function, `-` it
-lacks it ([what happens then](#built-functions-that-a-product-lacks)), `?` no source says (treated
-as present).
+The columns are products ([profiles.md](profiles.md)) and say what a function is on each: one of these
+words, or `-`: the product lacks it ([what happens then](#built-functions-that-a-product-lacks)). A `?`
+behind the word: no source says whether the product has it; it is treated as present.
 """
 
 
@@ -146,18 +146,46 @@ def slug(title):
     return re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
 
 
-def product_cell(row, key):
-    """Whether the product has the function."""
-    return {True: "x", False: "-", None: "?"}[row["products"].get(key)]
+def product_cell(coverage, row, key):
+    """What the function is on a product."""
+    has = row["products"].get(key)
+    if has is False:
+        return "-"
+    return coverage.status(row) + ("?" if has is None else "")
+
+
+def by_product(coverage):
+    """A line for each product: how many functions are what."""
+    out = ["\n## Products\n\n", head(["product", *STATES, "lacks"], 1 + len(STATES))]
+    for key, name in PRODUCTS.items():
+        cells = [product_cell(coverage, row, key).rstrip("?") for row in coverage.rows]
+        counts = [cells.count(state) for state in (*STATES, "-")]
+        out.append(table_line([name, *counts]))
+    return "".join(out)
 
 
 def chapter_table(coverage, chapter):
     """Every function of a chapter."""
-    out = [f"\n## {chapter}\n\n", head(["function", "here", *PRODUCTS.values(), "note"])]
+    out = [f"\n## {chapter}\n\n", head(["function", *PRODUCTS.values(), "note"])]
     for row in coverage.chapter(chapter):
-        cells = [product_cell(row, key) for key in PRODUCTS]
+        cells = [product_cell(coverage, row, key) for key in PRODUCTS]
         note = coverage.notes.get(row["name"], "")
-        out.append(table_line([f"`{row['name']}`", coverage.status(row), *cells, note]).replace("|  |", "| |"))
+        out.append(table_line([f"`{row['name']}`", *cells, note]).replace("|  |", "| |"))
+    return "".join(out)
+
+
+def outside(coverage):
+    """Exports that no header of the contract declares."""
+    out = [
+        "\n## Outside the headers\n\n",
+        "Names that released programs link or look up. Profiling hooks answer 0 in silence.\n\n",
+        head(["name", "here", "library"]),
+    ]
+    for row in load("extra_exports"):
+        hook = row["behaviour"].startswith("profiling hook")
+        state = "built" if row["name"] in coverage.built else "hook" if hook else "no"
+        library = re.findall(r"lib\w+\.so", row["library"]) or ["libacl_op_compiler.so"]
+        out.append(table_line([f"`{row['name']}`", state, library[0]]))
     return "".join(out)
 
 
@@ -182,8 +210,9 @@ def lacking(coverage):
 def main():
     """Writes or compares the page."""
     coverage = Coverage()
-    parts = [INTRO, summary(coverage), lacking(coverage)]
+    parts = [INTRO, summary(coverage), by_product(coverage), lacking(coverage)]
     parts.extend(chapter_table(coverage, chapter) for chapter in CHAPTERS)
+    parts.append(outside(coverage))
     return emit({OUTPUT: "".join(parts)})
 
 
