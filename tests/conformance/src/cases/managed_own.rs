@@ -2,6 +2,7 @@
 //! are read back, moves in stream order and what they charge.
 
 use super::gate::ERROR_FOREIGN_STREAM;
+use super::kernel::AddArgs;
 use super::managed::*;
 use super::support::*;
 
@@ -218,6 +219,23 @@ fn copies() -> Vec<Case> {
             );
             t.free(m);
             t.free(n);
+        }),
+        case("x.managed.kernels", Setup::device0(), |t| {
+            let function = t.add_kernel();
+            let s = t.stream();
+            let m = t.managed(2 * MIB);
+            let mut bytes = t.random_bytes(2 * MIB);
+            host_write(m, &bytes);
+            let args = AddArgs {
+                at: m,
+                bytes: bytes.len() as u64,
+                addend: 5,
+            };
+            t.ok(t.launch_add(function, 4, args, s), "launch");
+            t.sync(s);
+            bytes.iter_mut().for_each(|b| *b = b.wrapping_add(5));
+            t.same_bytes(&host_read(m, 2 * MIB), &bytes, "what the host sees");
+            t.free(m);
         }),
         case("x.managed.two_devices", Setup::device0().devices(2), |t| {
             // Both reach it, without peer access.

@@ -1,6 +1,7 @@
 //! Registered host memory beyond the lines of the contract: bytes, aliases, memory
 //! that is given back too early, many ranges, many threads.
 
+use super::kernel::AddArgs;
 use super::registered::*;
 use super::support::*;
 
@@ -231,6 +232,25 @@ fn alias() -> Vec<Case> {
             t.unregister(pages.p);
             t.fails(aclrtValueWrite(d, 1, 0, s1), ERROR_PARAM, "after the end");
             t.same_bytes(&pages.read(), &want, "host memory");
+        }),
+        case("x.register.alias_in_kernels", Setup::device0(), |t| {
+            let function = t.add_kernel();
+            let s = t.stream();
+            let pages = Pages::new(2 * MIB);
+            let mut bytes = pages.fill(t);
+            let d = t.register(pages.p, 2 * MIB);
+            let args = AddArgs {
+                at: off(d, 100),
+                bytes: (MIB + 3) as u64,
+                addend: 77,
+            };
+            t.ok(t.launch_add(function, 3, args, s), "launch");
+            t.sync(s);
+            for byte in &mut bytes[100..100 + MIB + 3] {
+                *byte = byte.wrapping_add(77);
+            }
+            t.same_bytes(&pages.read(), &bytes, "host memory");
+            t.unregister(pages.p);
         }),
         case("x.register.alias_in_reductions", Setup::device0(), |t| {
             let s = t.stream();
