@@ -86,6 +86,23 @@ def test_a_killed_process_gives_back_everything(run_dir):
     User(run_dir, CANNERY_PROFILE="310P").end()
 
 
+def test_a_start_that_was_killed_half_way_is_no_obstacle(run_dir):
+    one = User(run_dir)
+    [name] = os.listdir(run_dir)
+    one.end()
+    other = name.replace("Ascend910B3", "Ascend910B1")
+    for size in (0, 256 * KIB):
+        for path in (run_dir / name, run_dir / other):
+            path.write_bytes(bytes(size))
+        two = User(run_dir)
+        two.good_malloc(GIB - 32)
+        assert os.listdir(run_dir) == [name]
+        three = User(run_dir)
+        assert three.info()[0] == 63 * GIB
+        three.end()
+        assert two.end() == ""
+
+
 def test_a_killed_process_is_not_in_the_way_of_an_allocation(run_dir):
     one, two = User(run_dir, **CARD), User(run_dir, **CARD)
     assert one.fill(2 * MIB - 32, HUGE_ONLY) == 96

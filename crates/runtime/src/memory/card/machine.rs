@@ -375,8 +375,12 @@ impl Machine {
 
 /// Removes the file of a machine that nobody is in. The caller holds the directory's lock.
 fn remove_if_empty(path: &Path) {
-    // One that cannot be read was left by a start that was killed half-way.
-    if Machine::open(path).map_or(true, |machine| machine.is_empty()) {
+    let empty = match Machine::open(path) {
+        Ok(machine) => machine.is_empty(),
+        // Left by a start that was killed half-way.
+        Err(error) => error.kind() == io::ErrorKind::InvalidData,
+    };
+    if empty {
         let _ = std::fs::remove_file(path);
     }
 }
