@@ -463,3 +463,31 @@ fn the_bar_is_for_terminals() {
     assert_eq!(text.lines().count(), 2, "the banner and the result: {text}");
     assert!(text.ends_with("\ncannery: 3 seeds passed\n"), "{text}");
 }
+
+#[test]
+fn every_run_has_a_card_of_its_own_unless_the_user_chose_a_directory() {
+    let scratch = Scratch::new("cards");
+    let list = scratch.path().join("list");
+    let run = |chosen: Option<&Path>| {
+        let line = "mkdir -p \"$CANNERY_RUNTIME_DIR\" && echo \"$CANNERY_RUNTIME_DIR\" >> \"$0\"";
+        let mut command = cannery(["run", "--quiet", "--schedule", "random", "--seeds", "4"]);
+        command.args(["--", "sh", "-c", line]).arg(&list);
+        if let Some(chosen) = chosen {
+            command.env("CANNERY_RUNTIME_DIR", chosen);
+        }
+        let output = finish(&mut command);
+        assert_eq!(code_of(&output), 0, "{}", stderr_of(&output));
+        let text = std::fs::read_to_string(&list).expect("what the runs wrote");
+        std::fs::remove_file(&list).expect("it is there");
+        let mut places: Vec<PathBuf> = text.lines().map(PathBuf::from).collect();
+        places.sort();
+        places.dedup();
+        places
+    };
+    let own = run(None);
+    assert_eq!(own.len(), 4, "{own:?}");
+    assert!(own.iter().all(|place| !place.exists()), "left: {own:?}");
+    let chosen = scratch.path().join("chosen");
+    assert_eq!(run(Some(&chosen)), [chosen.as_path()]);
+    assert!(chosen.exists());
+}

@@ -1,8 +1,10 @@
 //! One run of the program: a process, the group that it leads, its output.
 
+use std::env;
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::fd::BorrowedFd;
+use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
@@ -30,6 +32,8 @@ pub(super) struct Attempt {
     limit: Option<(Instant, Duration)>,
     late: Option<Duration>,
     kill_at: Option<Instant>,
+    /// Goes last, when nobody is left in it.
+    _place: Option<Place>,
 }
 
 /// A run that is over.
@@ -55,6 +59,10 @@ impl Attempt {
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
+        let place = Place::new(seed);
+        if let Some(Place(path)) = &place {
+            command.env(Place::VARIABLE, path);
+        }
         system::tie(&mut command, signals);
         let mut child = command.spawn()?;
         let pipes = (child.stdout.take(), child.stderr.take());
@@ -78,6 +86,7 @@ impl Attempt {
             limit,
             late: None,
             kill_at: None,
+            _place: place,
         })
     }
 
@@ -156,6 +165,29 @@ impl Attempt {
             output: self.output,
             errors: self.errors,
         })
+    }
+}
+
+/// The runtime directory of a run, so that runs beside each other do not share a
+/// card: what one finds free must not depend on the others. Removed with it.
+struct Place(PathBuf);
+
+impl Place {
+    const VARIABLE: &str = "CANNERY_RUNTIME_DIR";
+
+    /// `None` where the user chose one.
+    fn new(seed: u64) -> Option<Self> {
+        let chosen = env::var_os(Self::VARIABLE).is_some_and(|path| !path.is_empty());
+        let name = format!("cannery-seeds-{}-{seed}", std::process::id());
+        // The library makes it when it needs it.
+        (!chosen).then(|| Self(env::temp_dir().join(name)))
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        // It may never have been made.
+        let _ = std::fs::remove_dir_all(&self.0);
     }
 }
 
