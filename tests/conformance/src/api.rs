@@ -187,6 +187,14 @@ functions! {
     fn aclrtHostGetDevicePointer(host: *mut c_void, device: *mut *mut c_void, flag: u32) -> aclError;
     fn aclrtHostMemMapCapabilities(device: u32, kind: aclrtHacType, out: *mut aclrtHostMemMapCapability) -> aclError;
 
+    // Shareable handles.
+    fn aclrtMemExportToShareableHandle(handle: aclrtDrvMemHandle, kind: aclrtMemHandleType, flags: u64, out: *mut u64) -> aclError;
+    fn aclrtMemExportToShareableHandleV2(handle: aclrtDrvMemHandle, flags: u64, kind: aclrtMemSharedHandleType, out: *mut c_void) -> aclError;
+    fn aclrtMemSetPidToShareableHandle(handle: u64, pids: *mut i32, num: usize) -> aclError;
+    fn aclrtMemSetPidToShareableHandleV2(handle: *mut c_void, kind: aclrtMemSharedHandleType, pids: *mut i32, num: usize) -> aclError;
+    fn aclrtMemImportFromShareableHandle(handle: u64, device: i32, out: *mut aclrtDrvMemHandle) -> aclError;
+    fn aclrtMemImportFromShareableHandleV2(handle: *mut c_void, kind: aclrtMemSharedHandleType, flags: u64, out: *mut aclrtDrvMemHandle) -> aclError;
+
     // IPC memory.
     fn aclrtIpcMemGetExportKey(ptr: *mut c_void, size: usize, key: *mut c_char, len: usize, flags: u64) -> aclError;
     fn aclrtIpcMemSetImportPid(key: *const c_char, pids: *mut i32, num: usize) -> aclError;

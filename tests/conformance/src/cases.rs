@@ -51,6 +51,7 @@ mod registered;
 mod registered_limits;
 mod registered_own;
 mod settings;
+mod shareable;
 mod stream;
 mod stream_failure;
 mod stream_order;
@@ -116,6 +117,7 @@ pub(crate) fn all() -> Vec<Case> {
         registered_limits::cases(),
         registered_own::cases(),
         settings::cases(),
+        shareable::cases(),
         stream::cases(),
         stream_failure::cases(),
         stream_order::cases(),
