@@ -91,6 +91,53 @@ pub(crate) fn strangers() {
     ok(aclrtFree(block), "aclrtFree");
 }
 
+/// Asks a broker without the library, as a listed process would; the status of its answer.
+fn raw_request(socket: i32, key: &str) -> i32 {
+    let (_, digits) = key.split_once('-').expect("a key");
+    let secret = u128::from_str_radix(digits, 16).expect("digits");
+    let mut request = [0u8; 32];
+    request[..4].copy_from_slice(&0x4341_4e31_u32.to_le_bytes());
+    request[4] = 1;
+    request[16..].copy_from_slice(&secret.to_le_bytes());
+    send(socket, &request);
+    let mut reply = [0u8; 64];
+    // SAFETY: room for the answer.
+    let got = unsafe { libc::recv(socket, reply.as_mut_ptr().cast(), reply.len(), 0) };
+    if got == 56 { i32::from(reply[4]) } else { -1 }
+}
+
+/// In the peer: asks over a socket of its own, from itself or from a child.
+pub(crate) fn ask_raw(name: &str, key: &str, from_child: bool) -> i32 {
+    let socket = connect(name);
+    if from_child {
+        let child = system::fork(|| raw_request(socket, key));
+        return system::wait_for(child);
+    }
+    raw_request(socket, key)
+}
+
+/// A child that asks over the connection of a listed process gets nothing.
+pub(crate) fn inherited_connection() {
+    let block = memory::filled(BYTES, 1);
+    let key = memory::exported(block, BYTES, 0);
+    let own = std::process::id().cast_signed();
+    let names = system::names_of(own);
+    let [name] = &names[..] else {
+        return trouble::note(format!("listening under {names:?}"));
+    };
+    let mut peer = Peer::start();
+    let (code, _) = peer.ask(&format!("raw {name} {key} 0"));
+    expect(code, 2, "not listed");
+    let pid = peer.pid();
+    ok(memory::allow(&key, &[pid]), "aclrtIpcMemSetImportPid");
+    let (code, _) = peer.ask(&format!("raw {name} {key} 0"));
+    expect(code, 0, "listed");
+    let (code, _) = peer.ask(&format!("raw {name} {key} 1"));
+    expect(code, 3, "a child over the connection of a listed process");
+    trouble::unless(peer.end(), || "the peer failed".to_owned());
+    ok(aclrtFree(block), "aclrtFree");
+}
+
 /// Somebody else sits on the name that the exporter would take: it takes the next.
 pub(crate) fn taken_name() {
     let own = std::process::id();

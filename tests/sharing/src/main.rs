@@ -53,6 +53,7 @@ const PLOTS: &[(&str, fn())] = &[
     ("handle-rounds", handles::many),
     (FABRIC, handles::fabric),
     ("strangers", hostile::strangers),
+    ("inherited-connection", hostile::inherited_connection),
     ("taken-name", hostile::taken_name),
 ];
 

@@ -8,7 +8,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use cannery_abi::*;
 
 use crate::api::*;
-use crate::{handles, memory, system};
+use crate::{handles, hostile, memory, system};
 
 /// What a comparison answers that found a difference.
 pub(crate) const DIFFERENT: aclError = -5;
@@ -98,6 +98,14 @@ fn act(words: &[&str]) -> (aclError, String) {
                 }
             });
             (system::wait_for(child), String::new())
+        }
+        // Asks the broker itself, without the library.
+        "raw" => {
+            let from_child = number(3) == 1;
+            (
+                hostile::ask_raw(words[1], words[2], from_child),
+                String::new(),
+            )
         }
         // A forked child stays when this process is gone.
         "fork-stay" => {

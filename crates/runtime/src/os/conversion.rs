@@ -64,9 +64,21 @@ pub(crate) fn shared_memory(bytes: u64) -> io::Result<OwnedFd> {
 /// others. Nothing changes when it fails. The caller keeps the range from being released meanwhile.
 pub(crate) fn share_in_place(at: u64, bytes: u64) -> io::Result<OwnedFd> {
     let memory = shared_memory(bytes)?;
-    let held_back =
-        Gate::close(at, bytes, MODE_MISSING).and_then(|gate| Ok((move_away(at, bytes)?, gate)));
-    let moved = held_back.as_ref().ok().map(|(moved, _)| *moved);
+    let held_back = Gate::close(at, bytes, MODE_MISSING)
+        .and_then(|gate| Ok((move_away(at, bytes)?, gate)))
+        .ok();
+    fill_and_put(memory, at, bytes, held_back)
+}
+
+/// Brings the bytes of `[at, at + bytes)` into the file and puts it in their place; with a gate, from
+/// where the pages were moved.
+fn fill_and_put(
+    memory: OwnedFd,
+    at: u64,
+    bytes: u64,
+    held_back: Option<(u64, Gate)>,
+) -> io::Result<OwnedFd> {
+    let moved = held_back.as_ref().map(|(moved, _)| *moved);
     let file = std::fs::File::from(memory);
     let from = moved.unwrap_or(at);
     let result = carry(&file, from, bytes, moved.is_some()).and_then(|()| put(&file, at, bytes));
@@ -365,6 +377,36 @@ mod tests {
         words_here[12345].store(5, Ordering::Relaxed);
         assert_eq!(words(other)[12345].load(Ordering::Relaxed), 99);
         assert_eq!(words_here[1].load(Ordering::Relaxed), 0);
+    }
+
+    #[test]
+    fn bytes_stay_where_nobody_can_be_held_back() {
+        let at = map::reserve(None, BYTES, Access::ReadWrite).expect("memory");
+        for (i, word) in words(at).iter().enumerate().step_by(1 << 10) {
+            word.store(i as u64 + 1, Ordering::Relaxed);
+        }
+        let memory = shared_memory(BYTES).expect("memory");
+        fill_and_put(memory, at, BYTES, None).expect("shared");
+        for (i, word) in words(at).iter().enumerate() {
+            let want = if i % (1 << 10) == 0 { i as u64 + 1 } else { 0 };
+            assert_eq!(word.load(Ordering::Relaxed), want, "word {i}");
+        }
+    }
+
+    #[test]
+    fn what_was_carried_comes_back() {
+        let at = map::reserve(None, BYTES, Access::ReadWrite).expect("memory");
+        for (i, word) in words(at).iter().enumerate().step_by(1 << 11) {
+            word.store(i as u64 + 1, Ordering::Relaxed);
+        }
+        let file = std::fs::File::from(shared_memory(BYTES).expect("memory"));
+        carry(&file, at, BYTES, true).expect("carried");
+        assert_eq!(words(at)[0].load(Ordering::Relaxed), 0);
+        carry_back(&file, at, BYTES).expect("carried back");
+        for (i, word) in words(at).iter().enumerate() {
+            let want = if i % (1 << 11) == 0 { i as u64 + 1 } else { 0 };
+            assert_eq!(word.load(Ordering::Relaxed), want, "word {i}");
+        }
     }
 
     #[test]
