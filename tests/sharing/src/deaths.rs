@@ -123,8 +123,11 @@ pub(crate) fn child_stays() {
     let child = peer.must("fork-stay").parse().expect("a process id");
     let pid = peer.pid();
     peer.kill();
-    let names = system::names_of(pid);
-    trouble::unless(names.is_empty(), || format!("names left behind: {names:?}"));
+    // The child closes what it inherited as the first thing it does.
+    let gone = system::soon(|| system::names_of(pid).is_empty());
+    trouble::unless(gone, || {
+        format!("names left behind: {:?}", system::names_of(pid))
+    });
     let soon = Duration::from_secs(1);
     refused_within(&key, soon, "importing from a process with a living child");
     refused_within(&key, soon, "importing from it again");
