@@ -8,7 +8,7 @@
  * run: CANNERY_SCHEDULE=eager
  * run: CANNERY_SCHEDULE=lazy
  * run: CANNERY_SCHEDULE=random:1
- * tool: "" asan
+ * tool: "" asan valgrind
  */
 #define _GNU_SOURCE
 #include "expect.h"
