@@ -328,7 +328,8 @@ pub fn dynamic_buffer(handle: u64, flags: u32, out: Option<&mut usize>) -> Resul
 /// fail, they crash: no kernel is behind any exception.
 ///
 /// # Errors
-/// 100000 for NULL (`places`: names of the places, and whether they were given); 107000.
+/// 100000 for NULL (`places`: names of the places, and whether they were given) and for what is no
+/// exception under way; 107000 for exceptions: other tasks caused them.
 pub fn of_exception(info: u64, places: &[(&'static str, bool)]) -> Result<()> {
     if info == 0 {
         return Err(Error::null("info"));
@@ -336,7 +337,7 @@ pub fn of_exception(info: u64, places: &[(&'static str, bool)]) -> Result<()> {
     if let Some((param, _)) = places.iter().find(|(_, given)| !given) {
         return Err(Error::null(param));
     }
-    current()?;
+    crate::stream::exception::facts(info)?;
     Err(Error::rt_param(
         abi::ACL_ERROR_RT_PARAM_INVALID,
         "info",
