@@ -26,6 +26,7 @@ mod kernel;
 mod kernel_lists;
 mod managed;
 mod managed_own;
+mod managed_policies;
 mod media;
 mod memory_async;
 mod memory_async_own;
@@ -93,6 +94,7 @@ pub(crate) fn all() -> Vec<Case> {
         kernel_lists::cases(),
         managed::cases(),
         managed_own::cases(),
+        managed_policies::cases(),
         media::cases(),
         memory_async::cases(),
         memory_async_own::cases(),

@@ -23,6 +23,11 @@ pub(super) fn cases() -> Vec<Case> {
     cases
 }
 
+/// Free bytes of the huge pool of the current device.
+pub(super) fn huge_free(t: &T) -> usize {
+    t.mem(ACL_HBM_MEM_HUGE).0
+}
+
 impl T {
     /// Managed memory.
     pub(super) fn managed(&self, size: usize) -> *mut c_void {
