@@ -94,6 +94,73 @@ static void queues(void)
     SAME(0, files());
 }
 
+/* A buffer of `size` bytes of a seed, of which all but the last count. */
+static acltdtBuf filled(size_t size, unsigned seed)
+{
+    acltdtBuf buf = NULL;
+    void *data;
+    size_t room;
+
+    OK(acltdtAllocBuf(size, ACL_TDT_NORMAL_MEM, &buf));
+    OK(acltdtGetBufData(buf, &data, &room));
+    SAME(size, room);
+    fill_bytes(data, size, seed);
+    OK(acltdtSetBufDataLen(buf, size - 1));
+    OK(acltdtSetBufUserData(buf, &seed, sizeof seed, 92));
+    return buf;
+}
+
+static void taker(void)
+{
+    static unsigned char want[BIG];
+    uint32_t queue = hear(from_parent), rights, number;
+    acltdtBuf head, part;
+    unsigned seed, i;
+
+    use_device();
+    OK(acltdtAttachQueue(queue, -1, &rights));
+    OK(acltdtDequeue(queue, &head, -1));
+    OK(acltdtGetBufChainNum(head, &number));
+    SAME(3, number);
+    for (i = 0; i < number; i++) {
+        void *data;
+        size_t size, valid;
+
+        OK(acltdtGetBufFromChain(head, i, &part));
+        OK(acltdtGetBufData(part, &data, &size));
+        SAME(BIG - i, size);
+        OK(acltdtGetBufDataLen(part, &valid));
+        SAME(BIG - i - 1, valid);
+        OK(acltdtGetBufUserData(part, &seed, sizeof seed, 92));
+        SAME(40 + i, seed);
+        fill_bytes(want, size, seed);
+        HOLDS(memcmp(want, data, size) == 0);
+    }
+    OK(acltdtFreeBuf(head));
+}
+
+/* A chain of buffers goes to another process, with lengths and user data. */
+static void buffers(void)
+{
+    struct child child = start(taker);
+    acltdtBuf head, part;
+    uint32_t queue;
+    unsigned i;
+
+    OK(acltdtCreateQueue(NULL, &queue));
+    tell(child.out, queue);
+    OK(acltdtGrantQueue(queue, child.pid, ACL_TDT_QUEUE_PERMISSION_DEQUEUE, 0));
+    head = filled(BIG, 40);
+    for (i = 1; i < 3; i++) {
+        part = filled(BIG - i, 40 + i);
+        OK(acltdtAppendBufChain(head, part));
+    }
+    OK(acltdtEnqueue(queue, head, -1));
+    finish(child);
+    OK(acltdtDestroyQueue(queue));
+    SAME(0, files());
+}
+
 static void sender(void)
 {
     static unsigned char bytes[BIG];
@@ -153,9 +220,11 @@ int main(void)
 {
     private_directory();
     queues();
-    /* 310B has no channels. */
+    /* 310B has buffers and no channels. */
     if (getenv("CANNERY_PROFILE") == NULL) {
         channels();
+    } else {
+        buffers();
     }
     OK(aclrtResetDevice(0));
     OK(aclFinalize());
