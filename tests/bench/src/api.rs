@@ -51,6 +51,12 @@ api! {
     aclrtDestroyEvent: fn(abi::aclrtEvent) -> Code;
     aclrtRecordEvent: fn(abi::aclrtEvent, abi::aclrtStream) -> Code;
     aclrtQueryEventStatus: fn(abi::aclrtEvent, *mut abi::aclrtEventRecordedStatus) -> Code;
+    aclrtReserveMemAddress: fn(*mut *mut c_void, usize, usize, *mut c_void, u64) -> Code;
+    aclrtReleaseMemAddress: fn(*mut c_void) -> Code;
+    aclrtMallocPhysical: fn(*mut abi::aclrtDrvMemHandle, usize, *const abi::aclrtPhysicalMemProp, u64) -> Code;
+    aclrtFreePhysical: fn(abi::aclrtDrvMemHandle) -> Code;
+    aclrtMapMem: fn(*mut c_void, usize, usize, abi::aclrtDrvMemHandle, u64) -> Code;
+    aclrtUnmapMem: fn(*mut c_void) -> Code;
     aclrtMemPoolCreate: fn(*mut abi::aclrtMemPool, *const abi::aclrtMemPoolProps) -> Code;
     aclrtMemPoolDestroy: fn(abi::aclrtMemPool) -> Code;
     aclrtMemPoolMallocAsync: fn(*mut *mut c_void, usize, abi::aclrtMemPool, abi::aclrtStream) -> Code;

@@ -63,6 +63,16 @@ functions! {
     fn aclFinalize() -> aclError;
     fn aclGetRecentErrMsg() -> *const c_char;
 
+    fn aclrtReserveMemAddress(ptr: *mut *mut c_void, size: usize, alignment: usize, expected: *mut c_void, flags: u64) -> aclError;
+    fn aclrtReleaseMemAddress(ptr: *mut c_void) -> aclError;
+    fn aclrtMallocPhysical(handle: *mut aclrtDrvMemHandle, size: usize, prop: *const aclrtPhysicalMemProp, flags: u64) -> aclError;
+    fn aclrtFreePhysical(handle: aclrtDrvMemHandle) -> aclError;
+    fn aclrtMapMem(ptr: *mut c_void, size: usize, offset: usize, handle: aclrtDrvMemHandle, flags: u64) -> aclError;
+    fn aclrtMemMapNoAccess(ptr: *mut c_void, size: usize, offset: usize, handle: aclrtDrvMemHandle, flags: u64) -> aclError;
+    fn aclrtUnmapMem(ptr: *mut c_void) -> aclError;
+    fn aclrtMemSetAccess(ptr: *mut c_void, size: usize, desc: *mut aclrtMemAccessDesc, count: usize) -> aclError;
+    fn aclrtMemRetainAllocationHandle(ptr: *mut c_void, handle: *mut aclrtDrvMemHandle) -> aclError;
+
     fn aclrtSetDevice(device: i32) -> aclError;
     fn aclrtResetDevice(device: i32) -> aclError;
     fn aclrtResetDeviceForce(device: i32) -> aclError;

@@ -8,7 +8,7 @@
 //! * **Way**: how a seed plays. *walk*: several threads in turns, every answer predicted. *mutate*:
 //!   walks whose choices are tapes that a fuzzer changes. *storm*: threads at the same time, with
 //!   what must hold whatever the order. *resets*: threads at the same time while devices are set and
-//!   reset under them.
+//!   reset under them. *mappings*: virtual memory, every answer and byte predicted.
 //! * **Step**: one call, with everything that is checked about it.
 //!
 //! # Contract
@@ -21,6 +21,7 @@
 
 mod api;
 mod config;
+mod mappings;
 mod memory;
 mod model;
 mod mutate;
@@ -76,6 +77,7 @@ fn play(options: &Options, seed: u64) -> ExitCode {
         Way::Mutate => mutate::play(&config, seed, steps, options.trace),
         Way::Storm => (storm::play(&config, seed, steps), 0),
         Way::Resets => (resets::play(&config, seed, steps), 0),
+        Way::Mappings => mappings::play(&config, seed, steps),
     };
     let code = api::aclFinalize();
     if code != 0 {

@@ -13,11 +13,11 @@ const PREFIX: &str = "CANNERY_PREFIX";
 /// Longest time that one seed may take.
 const LIMIT: Duration = Duration::from_secs(120);
 const HELP: &str = "\
-cannery-model [--seed N] [--seeds COUNT] [--way walk|mutate|storm|resets] [--steps COUNT]
+cannery-model [--seed N] [--seeds COUNT] [--way walk|mutate|storm|resets|mappings] [--steps COUNT]
               [--jobs COUNT] [--trace]
 
   --seed N       first seed (default 0)
-  --seeds COUNT  how many seeds (default 44, or 1 when --seed is given)
+  --seeds COUNT  how many seeds (default 48, or 1 when --seed is given)
   --way WAY      play every seed this way (default: by seed)
   --steps COUNT  steps of a seed (default 50000)
   --jobs COUNT   processes at a time (default: one for each core)
@@ -32,23 +32,26 @@ pub(crate) enum Way {
     Mutate,
     Storm,
     Resets,
+    Mappings,
 }
 
 impl Way {
-    const ALL: [(Way, &'static str); 4] = [
+    const ALL: [(Way, &'static str); 5] = [
         (Way::Walk, "walk"),
         (Way::Mutate, "mutate"),
         (Way::Storm, "storm"),
         (Way::Resets, "resets"),
+        (Way::Mappings, "mappings"),
     ];
 
     /// Every product meets every way: products go by the seed modulo 4.
     pub(crate) fn of_seed(seed: u64) -> Way {
-        match seed / 4 % 11 {
+        match seed / 4 % 12 {
             0..6 => Way::Walk,
             6 | 7 => Way::Mutate,
             8 | 9 => Way::Storm,
-            _ => Way::Resets,
+            10 => Way::Resets,
+            _ => Way::Mappings,
         }
     }
 
@@ -80,7 +83,7 @@ impl Options {
             trace: false,
             child: None,
             first: 0,
-            count: 44,
+            count: 48,
             jobs: cores,
         };
         let mut count = None;

@@ -12,6 +12,7 @@ mod startup;
 mod streams;
 mod threads;
 mod utilisation;
+mod virtual_memory;
 
 use crate::bench::Bench;
 
@@ -23,7 +24,7 @@ pub(crate) struct Chapter {
 }
 
 /// What a run measures, in this order.
-pub(crate) const TIMED: [Chapter; 11] = [
+pub(crate) const TIMED: [Chapter; 12] = [
     Chapter {
         title: "Device memory: aclrtMalloc + aclrtFree",
         run: device_memory::run,
@@ -43,6 +44,10 @@ pub(crate) const TIMED: [Chapter; 11] = [
     Chapter {
         title: "Questions about addresses",
         run: queries::run,
+    },
+    Chapter {
+        title: "Virtual memory",
+        run: virtual_memory::run,
     },
     Chapter {
         title: "Streams and events",
