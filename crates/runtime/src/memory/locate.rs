@@ -3,6 +3,7 @@
 use cannery_heap::slab::Owner;
 use cannery_observe::Family;
 
+use super::areas::Piece;
 use super::config::APP_MODULE;
 use super::guard;
 use super::registered;
@@ -58,8 +59,8 @@ pub(crate) fn block(runtime: &Runtime, address: u64) -> Option<Block> {
             owner: found.owner,
         });
     }
-    if runtime.areas.covers(address) {
-        return piece(runtime, address);
+    if let Some(found) = runtime.areas.look(address) {
+        return of_piece(found?.1);
     }
     let store = runtime.host.get()?.store();
     let (start, found) = store.find(address)?;
@@ -72,9 +73,9 @@ pub(crate) fn block(runtime: &Runtime, address: u64) -> Option<Block> {
     })
 }
 
-/// The live piece that holds `address`, as a block.
-fn piece(runtime: &Runtime, address: u64) -> Option<Block> {
-    let (_, piece) = runtime.areas.find(address)?;
+/// A live piece as a block.
+#[inline]
+fn of_piece(piece: Piece) -> Option<Block> {
     piece.live.then_some(Block {
         device: piece.device,
         start: piece.start,

@@ -273,6 +273,12 @@ impl Areas {
             .is_some_and(|table| table.region_of(address).is_some())
     }
 
+    /// As [`find`](Self::find) and [`covers`](Self::covers) at once: `None` outside of every region.
+    #[inline]
+    pub(crate) fn look(&self, address: u64) -> Option<Option<(PieceId, Piece)>> {
+        self.table.get()?.look(address)
+    }
+
     /// The piece that holds an address, interior addresses included. Lock-free.
     #[inline]
     pub(crate) fn find(&self, address: u64) -> Option<(PieceId, Piece)> {

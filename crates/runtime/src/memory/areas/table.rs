@@ -58,7 +58,8 @@ pub(super) struct Region {
     pub(super) slots: &'static [AtomicU32],
 }
 
-/// Made of atomic integers; zero is a value: a record that was never used.
+/// Made of atomic integers; zero is a value: a record that was never used. One cache line.
+#[repr(align(64))]
 pub(crate) struct Record {
     /// Odd while it is written.
     version: AtomicU32,
@@ -138,7 +139,17 @@ impl Table {
     /// See [`Areas::find`](super::Areas::find).
     #[inline]
     pub(super) fn find(&self, address: u64) -> Option<(PieceId, Piece)> {
-        let region = self.region(address)?;
+        self.look(address)?
+    }
+
+    /// See [`Areas::look`](super::Areas::look).
+    #[inline]
+    pub(super) fn look(&self, address: u64) -> Option<Option<(PieceId, Piece)>> {
+        Some(self.find_in(self.region(address)?, address))
+    }
+
+    #[inline]
+    fn find_in(&self, region: &Region, address: u64) -> Option<(PieceId, Piece)> {
         let offset = address - region.base;
         let mut entry = region.slots[(offset >> SLOT_SHIFT) as usize].load(Ordering::Acquire);
         if entry & SHARED != 0 {
