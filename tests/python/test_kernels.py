@@ -2,6 +2,7 @@
 
 import array
 import ctypes
+import mmap
 import os
 import struct
 import subprocess
@@ -113,3 +114,28 @@ def test_what_is_no_binary():
         assert ret == 0
     assert acl.rt.binary_get_function(binary, "no_such_kernel") == (0, NO_FUNCTION)
     assert acl.rt.binary_unload(binary) == 0
+
+
+@isolated
+def test_a_kernel_reaches_registered_memory_by_its_device_address():
+    acl, stream = start()
+    with tempfile.TemporaryDirectory() as folder:
+        binary, ret = acl.rt.binary_load_from_file(build(folder), [])
+        assert ret == 0
+    memory = mmap.mmap(-1, 1 << 20)
+    numbers = [array.array("I", os.urandom(1 << 18)) for _ in range(2)]
+    memory[: 1 << 18] = numbers[0].tobytes()
+    memory[1 << 18 : 1 << 19] = numbers[1].tobytes()
+    host = ctypes.addressof(ctypes.c_char.from_buffer(memory))
+    device, ret = acl.rt.host_register(host, 1 << 20, 0)
+    assert ret == 0 and device != host
+    add, ret = acl.rt.binary_get_function(binary, "add")
+    assert ret == 0
+    args = struct.pack("<QQQQ", device, device + (1 << 18), device + (1 << 19), 1 << 16)
+    keep = ctypes.create_string_buffer(args, len(args))
+    at = ctypes.addressof(keep)
+    assert acl.rt.launch_kernel_with_host_args(add, 9, stream, [], at, len(args), [], 0) == 0
+    assert acl.rt.synchronize_stream(stream) == 0
+    want = array.array("I", ((x + y) & 0xFFFFFFFF for x, y in zip(*numbers)))
+    assert memory[1 << 19 : (1 << 19) + (1 << 18)] == want.tobytes()
+    assert acl.rt.host_unregister(host) == 0
