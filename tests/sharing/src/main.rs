@@ -46,6 +46,7 @@ const PLOTS: &[(&str, fn())] = &[
     ("child-stays", deaths::child_stays),
     ("eight-importers", rounds::eight_importers),
     ("many-rounds", rounds::many),
+    ("threads", rounds::threads),
     ("handle-list", handles::white_list),
     ("handle-contents", handles::contents),
     ("handle-writes-meanwhile", handles::writes_meanwhile),

@@ -92,3 +92,50 @@ pub(crate) fn many() {
     }
     trouble::unless(peer.end(), || "the peer failed".to_owned());
 }
+
+/// Several threads export, import, close and release at the same time, on both sides.
+pub(crate) fn threads() {
+    const BYTES: usize = 1 << 20;
+    const ROUNDS: u64 = 60;
+    let block = memory::filled(BYTES, 7);
+    let address = block as usize;
+    std::thread::scope(|scope| {
+        for me in 0..2u64 {
+            scope.spawn(move || {
+                ok(aclrtSetDevice(0), "aclrtSetDevice");
+                let mut peer = Peer::start();
+                for round in 0..ROUNDS {
+                    let seed = me * 1000 + round;
+                    let own = memory::filled(BYTES, seed);
+                    let key = memory::exported(own, BYTES, 1);
+                    let (code, text) = peer.ask(&format!("rounds {key} 2 {BYTES} {seed}"));
+                    expect(code, 0, &format!("thread {me}, round {round}: {text}"));
+                    ok(aclrtFree(own), "aclrtFree");
+                }
+                trouble::unless(peer.end(), || "a peer failed".to_owned());
+                ok(aclrtResetDevice(0), "aclrtResetDevice");
+            });
+        }
+        for _ in 0..3 {
+            scope.spawn(move || {
+                ok(aclrtSetDevice(0), "aclrtSetDevice");
+                let block = address as *mut std::ffi::c_void;
+                for _ in 0..ROUNDS {
+                    let key = memory::exported(block, BYTES, 1);
+                    match memory::import(&key, 0) {
+                        Ok(at) => {
+                            if let Err(text) = memory::holds(at, BYTES, 7) {
+                                trouble::note(text);
+                            }
+                            expect(memory::close(&key), 0, "closing the import");
+                        }
+                        Err(code) => expect(code, 0, "importing"),
+                    }
+                    expect(memory::close(&key), 0, "closing the export");
+                }
+                ok(aclrtResetDevice(0), "aclrtResetDevice");
+            });
+        }
+    });
+    ok(aclrtFree(block), "aclrtFree");
+}

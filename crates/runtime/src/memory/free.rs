@@ -55,7 +55,7 @@ fn no_address() -> Error {
 
 #[inline(always)]
 fn release(runtime: &'static Runtime, address: u64) -> Result<()> {
-    if runtime.sharing.blocks.any() {
+    if runtime.sharing.blocks.may_hold(address) {
         runtime.sharing.blocks.before_release(runtime, address)?;
     }
     let memory = runtime.memory_at(address);

@@ -49,10 +49,10 @@ impl Blocks {
         self.list.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether there may be shared blocks.
+    /// Whether a shared block may begin at an address; else a release need not ask.
     #[inline(always)]
-    pub(crate) fn any(&self) -> bool {
-        self.count.load(Ordering::Relaxed) != 0
+    pub(crate) fn may_hold(&self, address: u64) -> bool {
+        self.count.load(Ordering::Relaxed) != 0 && address.is_multiple_of(NORMAL_PAGE)
     }
 
     /// Shares the first `size` bytes of the block that begins at `address`, under a key of its own.
@@ -150,7 +150,7 @@ impl Blocks {
 
     /// The memory of a device is about to be taken away as a whole.
     pub(crate) fn before_reset(&self, runtime: &Runtime, device: usize) {
-        if !self.any() {
+        if self.count.load(Ordering::Relaxed) == 0 {
             return;
         }
         self.list().retain(|_, shared| {
