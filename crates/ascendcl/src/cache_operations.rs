@@ -32,4 +32,29 @@ faces! {
         stream as u64,
         reserve as u64,
     );
+    /// aclrtCmoAsyncWithBarrier
+    fn aclrtCmoAsyncWithBarrier(
+        src: *mut c_void,
+        size: usize,
+        cmoType: abi::aclrtCmoType,
+        barrierId: u32,
+        stream: abi::aclrtStream,
+    ) => cache_ops::operate_with_barrier(
+        src as u64,
+        size as u64,
+        cmoType,
+        barrierId,
+        stream as u64,
+    );
+    /// aclrtCmoWaitBarrier
+    fn aclrtCmoWaitBarrier(
+        taskInfo: *mut abi::aclrtBarrierTaskInfo,
+        stream: abi::aclrtStream,
+        flag: u32,
+    ) => {
+        let operations = place(taskInfo).map(|info| {
+            (info.barrierNum, info.cmoInfo.map(|one| (one.cmoType, one.barrierId)))
+        });
+        cache_ops::wait_barrier(operations, stream as u64, flag)
+    };
 }

@@ -40,6 +40,7 @@ mod refusal;
 mod shared_buffer;
 mod stream;
 mod stream_ordered_pool;
+mod stream_switch;
 mod tdt_channel;
 mod tdt_queue;
 mod toolkit;

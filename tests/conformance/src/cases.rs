@@ -3,6 +3,7 @@
 //! chapter instead.
 
 mod cache;
+mod cache_operations;
 mod callback;
 mod channel;
 mod context;
@@ -72,6 +73,7 @@ use crate::case::Case;
 pub(crate) fn all() -> Vec<Case> {
     [
         cache::cases(),
+        cache_operations::cases(),
         callback::cases(),
         channel::cases(),
         context::cases(),

@@ -18,7 +18,7 @@
 //! A run is ordered as if it were one task of its stream. Branches run in parallel as far as their
 //! dependencies allow. Runs of one model share its runners and so follow each other there.
 //!
-//! While a stream is captured, nothing that would wait for it is allowed (see [`mode`]); such a call is
+//! While a stream is captured, nothing that would wait for it is allowed (see `mode`); such a call is
 //! refused and makes the capture invalid, and its end says why.
 //!
 //! Lock order: the list of models, a model, then what submitting takes.

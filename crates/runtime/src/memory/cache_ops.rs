@@ -8,6 +8,7 @@ use super::{guard, locate};
 use crate::error::{Error, Fault, Result};
 use crate::os;
 use crate::process::{Here, here};
+use crate::stream::Stream;
 use crate::stream::engine;
 use crate::stream::manage::{find, stream_of_call};
 use crate::stream::task::Task;
@@ -132,6 +133,115 @@ pub fn operate_by_descriptor(desc: u64, kind: i32, stream: u64, reserve: u64) ->
             "holds no description; call aclrtCmoSetDesc first",
         ));
     }
+    engine::submit(stream, nothing());
+    Ok(())
+}
+
+/// Operations that one barrier can wait for.
+const MOST_BARRIERS: usize = abi::ACL_RT_CMO_MAX_BARRIER_NUM as usize;
+
+/// The stream of a call that only streams of a model may make.
+fn bound_stream(stream: u64) -> Result<(Here, &'static Stream)> {
+    let (here, stream) = stream_of_call("stream", stream)?;
+    if stream.is_captured() {
+        return Ok((here, stream));
+    }
+    Err(Error::rt_param(
+        abi::ACL_ERROR_RT_PARAM_INVALID,
+        "stream",
+        "is not bound to a model; bind it first (aclmdlRIBindStream)",
+    ))
+}
+
+/// aclrtCmoAsyncWithBarrier: an operation with a number that a barrier can wait for.
+///
+/// # Errors
+/// 100000 for NULL and size 0; 107000 for a number that does not go with the operation (above 0 for
+/// INVALID, 0 for the others), a stream that is not bound to a model, and memory that is not of the
+/// current device; 207000 for an unknown operation; 107017, 107002, 107003.
+pub fn operate_with_barrier(
+    address: u64,
+    size: u64,
+    kind: i32,
+    barrier: u32,
+    stream: u64,
+) -> Result<()> {
+    if address == 0 {
+        return Err(Error::null("src"));
+    }
+    if size == 0 {
+        return Err(Error::zero("size"));
+    }
+    // The product comes before what is looked at below the front.
+    crate::process::current()?;
+    if !(abi::ACL_RT_CMO_TYPE_PREFETCH..=abi::ACL_RT_CMO_TYPE_FLUSH).contains(&kind) {
+        return Err(Error::unsupported(format!(
+            "cache operation {kind}: only 0 to 3 exist"
+        )));
+    }
+    let invalidates = kind == abi::ACL_RT_CMO_TYPE_INVALID;
+    if invalidates != (barrier > 0) {
+        return Err(Error::rt_cause(
+            "barrierId",
+            barrier,
+            if invalidates {
+                "must be above 0 for ACL_RT_CMO_TYPE_INVALID (2)"
+            } else {
+                "must be 0 for every operation but ACL_RT_CMO_TYPE_INVALID (2)"
+            },
+        ));
+    }
+    let (here, stream) = bound_stream(stream)?;
+    own_range(&here, "src", address, size)?;
+    engine::submit(stream, nothing());
+    Ok(())
+}
+
+/// aclrtCmoWaitBarrier: waits for operations with these numbers, which the order of the stream does already.
+/// `operations`: how many, and kind and number of each.
+///
+/// # Errors
+/// 100000 for NULL, more than six, and a flag that is not 0; 107000 for none, operations other than INVALID,
+/// the number 0, and a stream that is not bound to a model; 107017, 107002, 107003.
+pub fn wait_barrier(
+    operations: Option<(usize, [(i32, u32); MOST_BARRIERS])>,
+    stream: u64,
+    flag: u32,
+) -> Result<()> {
+    let Some((count, operations)) = operations else {
+        return Err(Error::null("taskInfo"));
+    };
+    if count > MOST_BARRIERS {
+        return Err(Error::value(
+            "taskInfo->barrierNum",
+            count,
+            format!("must be in [1, {MOST_BARRIERS}]"),
+        ));
+    }
+    if flag != 0 {
+        return Err(Error::value("flag", flag, "0 (reserved)"));
+    }
+    crate::process::current()?;
+    if count == 0 {
+        return Err(Error::rt_value(
+            "taskInfo->barrierNum",
+            0,
+            format!("in [1, {MOST_BARRIERS}]"),
+        ));
+    }
+    for (kind, barrier) in &operations[..count] {
+        if *kind != abi::ACL_RT_CMO_TYPE_INVALID {
+            return Err(Error::rt_value(
+                "taskInfo->cmoInfo.cmoType",
+                *kind,
+                "ACL_RT_CMO_TYPE_INVALID (2)",
+            ));
+        }
+        if *barrier == 0 {
+            return Err(Error::rt_value("taskInfo->cmoInfo.barrierId", 0, "above 0"));
+        }
+    }
+    let (_, stream) = bound_stream(stream)?;
     engine::submit(stream, nothing());
     Ok(())
 }

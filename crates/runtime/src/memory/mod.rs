@@ -7,7 +7,7 @@
 //! * **store**: the memory of one device, or the pinned memory of the host.
 //! * **arena**: the part of a store that one thread (of every sixteen) uses; one lock, uncontended.
 //! * **credit**: bytes an arena may charge without asking the store. Credit counts as free.
-//! * **claim**, **slack**: what this process may charge on a card that others use too, see [`card`].
+//! * **claim**, **slack**: what this process may charge on a card that others use too, see `card`.
 //!
 //! Lock order: purge, arenas in ascending order, back, central. No lock is held while the kernel
 //! gives or takes pages, except for the first pinning of a range.

@@ -219,6 +219,10 @@ pub fn check_type(
     let runtime = current()?;
     let ordinary_media = runtime.settings.profile.media_is_ordinary;
     let matches = |address: &u64| {
+        let reserved = || runtime.virtual_memory.is_reserved(*address);
+        if types & abi::ACL_RT_MEM_TYPE_RSVD != 0 && reserved() {
+            return true;
+        }
         let Some(block) = locate::block(runtime, *address) else {
             return false;
         };

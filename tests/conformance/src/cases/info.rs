@@ -206,6 +206,29 @@ fn check_mem_type() -> Vec<Case> {
             let kind = ACL_RT_MEM_TYPE_DEV;
             t.ret(aclrtCheckMemType(list.as_mut_ptr(), 1, kind, null_mut(), 0));
         }),
+        case("info.check_type.rsvd_public_bit", Setup::device0(), |t| {
+            let mut v = SENTINEL;
+            let code = aclrtReserveMemAddress(&raw mut v, HUGE_PAGE, 0, null_mut(), 0);
+            t.ok(code, "aclrtReserveMemAddress");
+            let (code, result) = check_type(&mut [v], ACL_RT_MEM_TYPE_RSVD);
+            t.ret(code);
+            t.eq(result, 1, "checkResult");
+            let (code, result) = check_type(&mut [v], ACL_RT_MEM_TYPE_DEV);
+            t.ok(code, "aclrtCheckMemType");
+            t.eq(result, 0, "checkResult for device memory");
+        }),
+        case("info.pointer.pool_block", Setup::device0(), |t| {
+            let (mut mp, mut p, mut s) = (null_mut(), SENTINEL, null_mut());
+            t.ok(aclrtCreateStream(&raw mut s), "aclrtCreateStream");
+            let props = super::pool::props();
+            t.ok(
+                aclrtMemPoolCreate(&raw mut mp, &raw const props),
+                "aclrtMemPoolCreate",
+            );
+            let code = aclrtMemPoolMallocAsync(&raw mut p, 64, mp, s);
+            t.ok(code, "aclrtMemPoolMallocAsync");
+            is_kind(t, p, ACL_MEM_LOCATION_TYPE_DEVICE);
+        }),
         case("info.check_type.size_zero", Setup::device0(), |t| {
             let p = t.malloc(64, ACL_MEM_MALLOC_HUGE_FIRST);
             let mut list = [p];

@@ -6,7 +6,7 @@
 //! at one address. It belongs to the process: no device, no reset takes it away.
 //!
 //! * **block**: one allocation; whole pages of 2 MiB.
-//! * **page**: 2 MiB, with its policies and what is known of where its bytes are (see [`page`]).
+//! * **page**: 2 MiB, with its policies and what is known of where its bytes are (see `page`).
 //! * **touch**: a copy, fill, reduction or value task of a device reads or writes pages, which moves them
 //!   there and charges the device. Touches count when the work is submitted.
 //!

@@ -1,7 +1,7 @@
 //! Manual chapter: virtual memory management. Addresses and memory apart: a range is reserved,
 //! memory is allocated behind a handle, and the one is mapped into the other. Glossary:
 //!
-//! * **reservation**: an area (see [`super::areas`]) that belongs to the program.
+//! * **reservation**: an area (see `areas`) that belongs to the program.
 //! * **physical memory**: what a handle stands for, charged to a device in whole pages, or the host's.
 //!   Its bytes lie in a memory file, so that they can be seen at several addresses and by other
 //!   processes.

@@ -82,6 +82,15 @@ impl VirtualMemory {
     }
 }
 
+impl VirtualMemory {
+    /// Whether an address lies in a reservation, mapped or not.
+    pub(crate) fn is_reserved(&self, address: u64) -> bool {
+        let state = self.state();
+        let found = state.reservations.range(..=address).next_back();
+        found.is_some_and(|(start, found)| address - start < found.bytes)
+    }
+}
+
 impl State {
     /// Keeps physical memory under a new handle.
     pub(crate) fn insert(&mut self, physical: Physical) -> u64 {
