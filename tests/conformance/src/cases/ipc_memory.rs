@@ -366,6 +366,24 @@ fn own() -> Vec<Case> {
             }
             t.eq(key, [0x77; KEY], "output");
         }),
+        case("x.ipc.text_names_the_way", Setup::device0(), |t| {
+            let v = imported(t, &key_of(t, huge(t).0, HUGE_PAGE));
+            for (what, at, word) in [
+                ("an import", v, "the key on by which"),
+                ("host memory", t.malloc_host(MIB), "aclrtMalloc"),
+                (
+                    "a small block",
+                    t.malloc(64, ACL_MEM_MALLOC_NORMAL_ONLY),
+                    "HUGE_ONLY",
+                ),
+            ] {
+                let mut key = [0x77; KEY];
+                let code = aclrtIpcMemGetExportKey(at, 64, key.as_mut_ptr(), KEY, 1);
+                t.eq(i64::from(code), ERROR_PARAM, what);
+                let text = t.pending_text(what);
+                t.check(text.contains(word), &format!("{what}: {text}"));
+            }
+        }),
         case("x.ipc.keys_of_one_block", Setup::device0(), |t| {
             let (p, bytes) = huge(t);
             let keys = [key_of(t, p, HUGE_PAGE), key_of(t, p, 4 * KIB)];

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use cannery_abi as abi;
-use cannery_observe::PageKind;
+use cannery_observe::{Family, PageKind};
 
 use super::exports::{About, Export};
 use super::key::{Key, Kind};
@@ -81,6 +81,9 @@ impl Blocks {
         open_to_all: bool,
     ) -> Result<(Key, bool)> {
         let mut list = self.list();
+        if let Some(block) = locate::block(runtime, address) {
+            check_family(block.family(), address)?;
+        }
         let block = locate::exact(runtime, "devPtr", address, is_plain)?;
         let (device, bytes) = shareable(&block, address, size)?;
         let pages = PageKind::from_number(block.owner.page);
@@ -207,6 +210,24 @@ fn shortage(asked: u64, error: &std::io::Error) -> Error {
         ),
     }
     .into()
+}
+
+/// Refuses memory that no key can be made for.
+fn check_family(family: Family, address: u64) -> Result<()> {
+    if is_plain(family) {
+        return Ok(());
+    }
+    let made_by = family.made_by();
+    let instead = match family {
+        Family::Mapping => "export its handle with aclrtMemExportToShareableHandle",
+        Family::Imported => "pass the key on by which it was imported",
+        _ => "allocate with aclrtMalloc or aclrtMallocWithCfg",
+    };
+    Err(Error::address(
+        "devPtr",
+        address,
+        format!("memory of {made_by} has no key; {instead}"),
+    ))
 }
 
 /// Device and bytes of a block that can be shared: it has its pages for itself.
