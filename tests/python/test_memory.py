@@ -177,8 +177,10 @@ def test_rows():
 
 @isolated
 def test_large_copies_let_other_threads_run():
-    """A thread that counts goes on counting while the main thread only copies."""
+    """Another thread gets on in the middle of a copy, not only between two."""
+    import sys
     import threading
+    import time
 
     acl = start()
     size = 64 * MIB
@@ -186,24 +188,31 @@ def test_large_copies_let_other_threads_run():
     data = bytes(size)
     source = acl.util.bytes_to_ptr(data)
     assert acl.rt.memcpy(device, size, source, size, 1) == 0
-    ticks, end = [0], threading.Event()
+    seen, end = [], threading.Event()
 
-    def count():
+    def look_at_the_clock():
         while not end.is_set():
-            ticks[0] += 1
+            seen.append(time.perf_counter())
+            if len(seen) > 100_000:
+                del seen[:50_000]
 
-    counter = threading.Thread(target=count)
-    counter.start()
+    # Whoever waits for the interpreter gets it soon, and hands it back soon.
+    sys.setswitchinterval(1e-5)
+    clock = threading.Thread(target=look_at_the_clock)
+    clock.start()
     try:
-        progress = 0
-        for _ in range(10):
-            before = ticks[0]
+        # A busy machine may leave the other thread out of many copies, but not of all.
+        for _ in range(200):
+            began = time.perf_counter()
             assert acl.rt.memcpy(device, size, source, size, 1) == 0
-            progress += ticks[0] > before
+            took = time.perf_counter() - began
+            middle = (began + took / 4, began + took * 3 / 4)
+            if any(middle[0] < moment < middle[1] for moment in list(seen)):
+                return
+        raise AssertionError("no other thread ran in the middle of 200 copies")
     finally:
         end.set()
-        counter.join()
-    assert progress >= 5
+        clock.join()
 
 
 @isolated
