@@ -1,11 +1,11 @@
 //! Chapter: device management.
 
-use core::ffi::{CStr, c_char, c_void};
+use core::ffi::{c_char, c_void};
 
 use cannery_abi as abi;
-use cannery_runtime::{devices, error};
+use cannery_runtime::{devices, error, features};
 
-use crate::face::{faces, place, put};
+use crate::face::{faces, place, put, slice_mut, text};
 
 faces! {
     /// aclrtSetDevice
@@ -52,6 +52,30 @@ faces! {
     /// aclGetDeviceCapability
     fn aclGetDeviceCapability(deviceId: u32, deviceInfo: abi::aclDeviceInfo, value: *mut i64)
         => put(value, "value", || devices::capability(deviceId, deviceInfo));
+    /// aclrtGetDeviceCapability
+    fn aclrtGetDeviceCapability(
+        deviceId: i32,
+        devFeatureType: abi::aclrtDevFeatureType,
+        value: *mut i32,
+    ) => put(value, "value", || features::of_device(deviceId, devFeatureType));
+    /// aclrtDeviceGetUuid
+    fn aclrtDeviceGetUuid(deviceId: i32, uuid: *mut abi::aclrtUuid) => put(uuid, "uuid", || {
+        let bytes = devices::uuid(deviceId)?;
+        Ok(abi::aclrtUuid { bytes: bytes.map(|byte| byte.cast_signed() as c_char) })
+    });
+    /// aclrtDeviceGetPCIBusId
+    fn aclrtDeviceGetPCIBusId(deviceId: i32, pciBusId: *mut c_char, len: i32) => devices::bus_id(
+        deviceId,
+        slice_mut(pciBusId.cast::<u8>(), usize::try_from(len).unwrap_or(0)),
+        len,
+    );
+    /// aclrtDeviceGetByPCIBusId
+    fn aclrtDeviceGetByPCIBusId(pciBusId: *const c_char, deviceId: *mut i32) => {
+        if pciBusId.is_null() {
+            return Err(error::Error::null("pciBusId"));
+        }
+        put(deviceId, "deviceId", || devices::by_bus_id(text(pciBusId).as_deref()))
+    };
     /// aclrtDeviceGetStreamPriorityRange
     fn aclrtDeviceGetStreamPriorityRange(leastPriority: *mut i32, greatestPriority: *mut i32) => {
         let (least, greatest) = devices::priority_range();
@@ -93,9 +117,7 @@ faces! {
         callback: abi::aclrtDeviceStateCallback,
         args: *mut c_void,
     ) => {
-        // SAFETY: NULL or a C string per the contract of the faces.
-        let name = (!regName.is_null()).then(|| unsafe { CStr::from_ptr(regName) }.to_string_lossy());
-        devices::register_state_callback(name.as_deref(), callback, args)
+        devices::register_state_callback(text(regName).as_deref(), callback, args)
     };
 }
 

@@ -1,6 +1,7 @@
 //! From results to codes and texts, and from C arguments to Rust ones.
 
-use core::ffi::c_void;
+use core::ffi::{CStr, c_char, c_void};
+use std::borrow::Cow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use cannery_abi::{ACL_SUCCESS, aclError};
@@ -79,6 +80,15 @@ pub(crate) fn put<T>(
 pub(crate) fn place<'a, T>(pointer: *mut T) -> Option<&'a mut T> {
     // SAFETY: NULL or valid per the contract of the faces; the borrow ends with the call.
     unsafe { pointer.as_mut() }
+}
+
+/// A text that C passes; `None` for NULL. What is not UTF-8 is replaced.
+pub(crate) fn text<'a>(pointer: *const c_char) -> Option<Cow<'a, str>> {
+    if pointer.is_null() {
+        return None;
+    }
+    // SAFETY: not NULL, so a C string per the contract of the faces; the borrow ends with the call.
+    Some(unsafe { CStr::from_ptr(pointer) }.to_string_lossy())
 }
 
 /// A place for a pointer, as the number it will hold.

@@ -14,6 +14,7 @@
 
 mod cache_operations;
 mod callback;
+mod configuration;
 mod context;
 mod copy_and_set;
 mod custom_allocator;
@@ -34,7 +35,9 @@ mod managed_memory;
 mod model_ri;
 mod not_built;
 mod notify;
+mod operators;
 mod other;
+mod overflow;
 mod pointers;
 mod refusal;
 mod shared_buffer;
@@ -44,4 +47,5 @@ mod stream_switch;
 mod tdt_channel;
 mod tdt_queue;
 mod toolkit;
+mod versions_and_features;
 mod virtual_memory;

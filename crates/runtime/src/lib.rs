@@ -28,11 +28,16 @@
 //! in the copy code, in the tasks of streams and in the callbacks.
 
 mod callbacks;
+mod card_identity;
+pub mod compile_options;
 mod context;
 pub mod custom_allocator;
+pub mod core_limits;
 mod data_buffer;
+pub mod data_types;
 mod device;
 pub mod error;
+pub mod features;
 pub mod graph;
 mod half;
 pub mod info;
@@ -43,6 +48,7 @@ mod log;
 mod manage;
 pub mod memory;
 mod named_callbacks;
+pub mod options;
 mod os;
 mod patient;
 mod peer;
@@ -50,12 +56,14 @@ mod philox;
 mod process;
 mod properties;
 pub mod queue;
+pub mod refused_operators;
 mod registry;
 mod settings;
 mod state_callback;
 pub mod stream;
 mod thread;
 pub mod toolkit;
+pub mod versions;
 mod visible;
 mod window;
 
@@ -67,6 +75,7 @@ pub mod lifecycle {
 
 /// Manual chapters: device management and context management.
 pub mod devices {
+    pub use crate::card_identity::{bus_id, by_bus_id, uuid};
     pub use crate::limits::{limit, set_limit};
     pub use crate::manage::{
         DeviceStatus, context_option, create_context, current_context, current_device,

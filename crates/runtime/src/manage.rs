@@ -331,7 +331,7 @@ pub fn primary_state(id: i32) -> Result<bool> {
     Ok(runtime.devices[index].state().primary.is_some())
 }
 
-fn option_index(option: i32) -> Result<usize> {
+pub(crate) fn option_index(option: i32) -> Result<usize> {
     usize::try_from(option)
         .ok()
         .filter(|index| *index < context::OPTIONS)

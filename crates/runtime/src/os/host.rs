@@ -178,6 +178,14 @@ pub(crate) fn overcommit_mode() -> u32 {
         .unwrap_or(0)
 }
 
+/// What tells this machine from others; empty where nothing does.
+pub(crate) fn machine_id() -> String {
+    fs::read_to_string("/etc/machine-id")
+        .or_else(|_| fs::read_to_string("/proc/sys/kernel/hostname"))
+        .map(|text| text.trim().to_owned())
+        .unwrap_or_default()
+}
+
 /// Name of the calling thread, for texts.
 pub(crate) fn thread_name() -> String {
     let mut name = [0 as libc::c_char; 16];

@@ -181,6 +181,7 @@ fn make_in(
         for plain in [&stream.overflow, &stream.tag, &stream.cache_info] {
             plain.store(0, Ordering::Relaxed);
         }
+        stream.core_limits.forget();
         stream
             .failure_mode
             .store(failure::NEVER_SET, Ordering::Relaxed);

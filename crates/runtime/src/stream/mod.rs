@@ -29,6 +29,7 @@ pub mod last_task;
 pub mod manage;
 pub mod notify;
 pub(crate) mod order;
+pub mod overflow;
 pub(crate) mod random;
 pub(crate) mod record;
 pub mod report;
@@ -100,6 +101,7 @@ pub(crate) struct Stream {
     pub(crate) overflow: AtomicU32,
     pub(crate) tag: AtomicU32,
     pub(crate) cache_info: AtomicU32,
+    pub(crate) core_limits: crate::core_limits::CoreLimits,
     /// Thread that runs its callbacks (aclrtSubscribeReport); 0: none.
     pub(crate) subscriber: AtomicU64,
     /// Which kind of callbacks it has used; the two cannot be mixed.
