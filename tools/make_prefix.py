@@ -20,6 +20,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 PIECES = ROOT / "tools" / "prefix"
 COMPANIONS = ROOT / "crates" / "ascendcl" / "companions"
+OPERATORS = ROOT / "crates" / "ascendcl" / "operators"
 STUBS = ROOT / "crates" / "python" / "stubs"
 MANIFEST = "share/cannery/manifest"
 
@@ -27,10 +28,21 @@ MANIFEST = "share/cannery/manifest"
 # generation. All are links, so there is one copy of each file.
 ALIASES = {
     "acllib": ("include", "lib64"),
+    "compiler": ("include", "lib64"),
     "fwkacllib": ("include", "lib64"),
     "runtime": ("include", "lib64"),
     f"{platform.machine()}-linux": ("include", "lib64", "devlib"),
 }
+
+# Libraries that released programs link for operators and for graphs of them.
+NAMES_OF_OPERATOR_LIBRARIES = (
+    "libfmk_onnx_parser",
+    "libmetadef",
+    "libnnopbase",
+    "libop_common",
+    "libopapi",
+    "libopapi_nn",
+)
 
 
 class Failure(Exception):
@@ -65,20 +77,20 @@ def link(target, place):
     place.symlink_to(os.path.relpath(target, place.parent))
 
 
-def compile_companion(source, libraries):
-    """Compiles one library that stands beside libascendcl.so and needs it.
+def compile_library(name, sources, place, needs, search="$ORIGIN"):
+    """Compiles a library from C files.
 
-    The dependency must be recorded even where the file uses no name of it:
-    some linkers leave unused libraries out unless told.
+    What it needs must be recorded even where the files use no name of it: some
+    linkers leave unused libraries out unless told.
     """
-    name = source.stem + ".so"
+    libraries = [part for directory, library in needs for part in (f"-L{directory}", f"-l{library}")]
     command = [
         *os.environ.get("CC", "cc").split(),
         *("-std=c99", "-O2", "-Wall", "-Wextra", "-Werror"),
         *("-shared", "-fPIC", "-fvisibility=hidden"),
-        *("-o", str(libraries / name), str(source)),
+        *("-o", str(place / name), *map(str, sources)),
         *(f"-Wl,-soname,{name}", "-Wl,--no-undefined", "-Wl,--no-as-needed"),
-        *(f"-L{libraries}", "-lascendcl", "-Wl,-rpath,$ORIGIN"),
+        *(*libraries, f"-Wl,-rpath,{search}"),
         *("-Wl,--as-needed", "-ldl"),
     ]
     try:
@@ -86,7 +98,27 @@ def compile_companion(source, libraries):
     except FileNotFoundError as missing:
         raise Failure(f"no C compiler: {missing}") from None
     if done.returncode != 0:
-        raise Failure(f"cannot compile {source.name}:\n{done.stderr.strip()}")
+        raise Failure(f"cannot compile {name}:\n{done.stderr.strip()}")
+
+
+def add_operators(prefix):
+    """opp/: the place of operators, with libraries that refuse every one of them.
+
+    Programs name these libraries when they link. Each needs the one that has the
+    names, so that a real one with the same name, found first, takes the calls.
+    """
+    place = prefix / "opp" / "lib64"
+    place.mkdir(parents=True)
+    copy_file(PIECES / "NO_OPERATORS.txt", prefix / "opp" / "NO_OPERATORS.txt")
+    search = "$ORIGIN:$ORIGIN/../../lib64"
+    refusing = "cannery_no_operators"
+    runtime = (prefix / "lib64", "ascendcl")
+    apart = OPERATORS / "adxl_engine.c"
+    sources = [path for path in sorted(OPERATORS.glob("*.c")) if path != apart]
+    compile_library(f"lib{refusing}.so", sources, place, [runtime], search)
+    compile_library("libllm_datadist.so", [apart], place, [(place, refusing), runtime], search)
+    for name in NAMES_OF_OPERATOR_LIBRARIES:
+        compile_library(f"{name}.so", [OPERATORS / "empty" / "nothing.c"], place, [(place, refusing)], search)
 
 
 def add_libraries(prefix, built):
@@ -96,15 +128,16 @@ def add_libraries(prefix, built):
     copy_file(built / "libascendcl.so", runtime)
     link(runtime, libraries / "libacl_rt.so")
     for source in sorted(COMPANIONS.glob("*.c")):
-        compile_companion(source, libraries)
+        compile_library(source.stem + ".so", [source], libraries, [(libraries, "ascendcl")])
     # Where programs are linked without a card, scripts look in stub/.
     for library in sorted(libraries.glob("*.so")):
         link(library, libraries / "stub" / library.name)
 
 
 def add_python(prefix, built):
-    """python/: the module and its type stubs, also as site-packages."""
+    """python/: the module, its type stubs and the start-up file, also as site-packages."""
     place = prefix / "python"
+    copy_file(PIECES / "sitecustomize.py", place / "sitecustomize.py")
     copy_file(built / "libacl.so", place / "acl.abi3.so")
     if STUBS.is_dir():
         shutil.copytree(STUBS, place, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
@@ -161,6 +194,7 @@ def main():
     try:
         new.mkdir(parents=True)
         add_libraries(new, options.built)
+        add_operators(new)
         add_python(new, options.built)
         add_rest(new, options.built)
         write_manifest(new)

@@ -41,7 +41,12 @@ def spec(root, name):
 def settings(root):
     """The settings page lists every setting, and no other."""
     code = (root / PARSER).read_text(encoding="utf-8").split("#[cfg(test)]")[0]
-    real = set(re.findall(r'"(CANNERY_[A-Z0-9_]+)"', code)) - {"CANNERY_PREFIX", "CANNERY_LANG", "CANNERY_HOME"}
+    real = set(re.findall(r'"(CANNERY_[A-Z0-9_]+)"', code)) - {
+        "CANNERY_PREFIX",
+        "CANNERY_LANG",
+        "CANNERY_HOME",
+        "CANNERY_PYTHON_HOOKS",
+    }
     shown = {cells[0] for cells in rows(root / "docs/settings.md") if cells[0].startswith("CANNERY_")}
     if real == shown:
         return ""

@@ -47,12 +47,23 @@ _cannery_front() {
     esac
 }
 
+# A search path ($2) with a directory ($1) at its end.
+_cannery_behind() {
+    case "$2" in
+    "$1" | *:"$1") printf '%s' "$2" ;;
+    *) printf '%s:%s' "$2" "$1" ;;
+    esac
+}
+
 export ASCEND_HOME_PATH="$_cannery_home"
 export ASCEND_TOOLKIT_HOME="$_cannery_home"
 LD_LIBRARY_PATH=$(_cannery_front "$_cannery_home/lib64" "${LD_LIBRARY_PATH:-}")
+# Last, and only where there is nothing else: real operators win.
+LD_LIBRARY_PATH=$(_cannery_behind "$_cannery_home/opp/lib64" "$LD_LIBRARY_PATH")
+export ASCEND_OPP_PATH="${ASCEND_OPP_PATH:-$_cannery_home/opp}"
 PYTHONPATH=$(_cannery_front "$_cannery_home/python" "${PYTHONPATH:-}")
 PATH=$(_cannery_front "$_cannery_home/bin" "${PATH:-}")
 export LD_LIBRARY_PATH PYTHONPATH PATH
 
-unset -f _cannery_front
+unset -f _cannery_front _cannery_behind
 unset _cannery_home

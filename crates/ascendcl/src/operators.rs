@@ -50,6 +50,16 @@ unsafe extern "C" fn aclopCompileAndExecute(opType: *const c_char) -> aclError {
     })
 }
 
+/// For the refusing operator libraries: leaves the text for one of their functions.
+///
+/// # Safety
+/// The name is NULL or a C string.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn cannery_refuse_operator(function: *const c_char) -> aclError {
+    let name = refused_operators::kept(&text(function).unwrap_or_default());
+    answer(name, ALL_PRODUCTS, || refused_operators::function(name))
+}
+
 fn refuse(name: &'static str) -> aclError {
     answer(name, ALL_PRODUCTS, refused_operators::facility)
 }
@@ -78,13 +88,16 @@ refuse!(usize, |_code| 0 => aclGetTensorDescNumDims);
 // UNDEFINED of the enums of formats and data types.
 refuse!(i32, |_code| -1 => aclGetTensorDescFormat, aclGetTensorDescType);
 
-/// Functions that return nothing and have nothing to undo: there is no description and no attribute.
+/// Functions that return nothing. NULL, which is all that the functions that create give, is no reason
+/// to complain: the text of what refused before stays the newest.
 macro_rules! nothing {
     ($($name:ident),* $(,)?) => {
         $(
             #[unsafe(no_mangle)]
-            extern "C" fn $name() {
-                refuse(stringify!($name));
+            extern "C" fn $name(object: *mut c_void) {
+                if !object.is_null() {
+                    refuse(stringify!($name));
+                }
             }
         )*
     };

@@ -10,7 +10,9 @@ use crate::prefix::Prefix;
 /// The variables to set, in the order in which they are printed.
 ///
 /// `LD_LIBRARY_PATH`, `PYTHONPATH` and `PATH` get the prefix in front of what
-/// they hold already; the prefix's place is given, not added twice.
+/// they hold already; the prefix's place is given, not added twice. The
+/// libraries that refuse operators come last in `LD_LIBRARY_PATH`, and an
+/// `ASCEND_OPP_PATH` of the user stays: real operators win.
 pub(crate) fn variables(prefix: &Prefix, settings: &SettingOptions) -> Vec<(String, OsString)> {
     let root = prefix.root().as_os_str().to_os_string();
     let mut variables = vec![
@@ -22,8 +24,14 @@ pub(crate) fn variables(prefix: &Prefix, settings: &SettingOptions) -> Vec<(Stri
         ("PYTHONPATH", prefix.python()),
         ("PATH", prefix.tools()),
     ] {
-        let value = in_front(directory, env::var_os(name).as_deref());
+        let mut value = in_front(directory, env::var_os(name).as_deref());
+        if name == "LD_LIBRARY_PATH" {
+            value = behind(value, prefix.refusing_libraries());
+        }
         variables.push((name.to_owned(), value));
+    }
+    if env::var_os("ASCEND_OPP_PATH").is_none_or(|path| path.is_empty()) {
+        variables.push(("ASCEND_OPP_PATH".to_owned(), prefix.operators().into()));
     }
     for setting in settings.given() {
         variables.push((setting.variable.to_owned(), setting.value.into()));
@@ -50,6 +58,17 @@ fn in_front(directory: PathBuf, path: Option<&OsStr>) -> OsString {
     joined
 }
 
+/// A search path with `directory` last.
+fn behind(path: OsString, directory: PathBuf) -> OsString {
+    let mut joined = OsString::new();
+    for entry in env::split_paths(&path).filter(|entry| *entry != directory) {
+        joined.push(entry);
+        joined.push(":");
+    }
+    joined.push(directory);
+    joined
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -69,6 +88,13 @@ mod tests {
         assert_eq!(joined(Some("/a:/b")), "/p/lib64:/a:/b");
         assert_eq!(joined(Some("/a:/p/lib64:/b")), "/p/lib64:/a:/b");
         assert_eq!(joined(Some("/p/lib64")), "/p/lib64");
+    }
+
+    #[test]
+    fn the_last_directory_stays_last() {
+        let joined = |path: &str| behind(path.into(), PathBuf::from("/p/opp"));
+        assert_eq!(joined("/p/lib64"), "/p/lib64:/p/opp");
+        assert_eq!(joined("/p/lib64:/p/opp:/a"), "/p/lib64:/a:/p/opp");
     }
 
     #[test]

@@ -59,6 +59,16 @@ impl Prefix {
         self.root.join("python")
     }
 
+    /// The place of an operator package; there are no operators in it.
+    pub(crate) fn operators(&self) -> PathBuf {
+        self.root.join("opp")
+    }
+
+    /// The libraries that refuse every operator.
+    pub(crate) fn refusing_libraries(&self) -> PathBuf {
+        self.operators().join("lib64")
+    }
+
     /// The directory of this tool.
     pub(crate) fn tools(&self) -> PathBuf {
         self.root.join("bin")

@@ -31,7 +31,9 @@ const SHOW: &str = r#"printf '%s\n' "$ASCEND_HOME_PATH" "$ASCEND_TOOLKIT_HOME" "
 
 fn shown(root: &Path, library_path: &str, python_path: &str) -> String {
     let root = root.display();
-    format!("{root}\n{root}\n{root}/lib64{library_path}\n{root}/python{python_path}\n{root}/bin\n")
+    format!(
+        "{root}\n{root}\n{root}/lib64{library_path}:{root}/opp/lib64\n{root}/python{python_path}\n{root}/bin\n"
+    )
 }
 
 #[test]

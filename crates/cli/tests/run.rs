@@ -281,7 +281,8 @@ fn options_become_settings_and_win_over_variables() {
         "CANNERY_SCHEDULE=fifo".to_owned(),
         "CANNERY_LOG=error".to_owned(),
         "CANNERY_LIMITS=lock=64K".to_owned(),
-        format!("LD_LIBRARY_PATH={root}/lib64"),
+        format!("LD_LIBRARY_PATH={root}/lib64:{root}/opp/lib64"),
+        format!("ASCEND_OPP_PATH={root}/opp"),
         format!("PYTHONPATH={root}/python"),
         format!("ASCEND_HOME_PATH={root}"),
         format!("ASCEND_TOOLKIT_HOME={root}"),
@@ -310,13 +311,13 @@ fn search_paths_of_the_user_come_after_ours() {
     let root = root.display();
     assert_eq!(
         stdout_of(&mut command),
-        format!("{root}/lib64:/mine/lib\n{root}/python:/mine/python\n")
+        format!("{root}/lib64:/mine/lib:{root}/opp/lib64\n{root}/python:/mine/python\n")
     );
 }
 
 #[test]
 fn run_inside_run_changes_nothing_but_what_is_asked() {
-    let line = "$CANNERY run -q --devices 2 -- $CANNERY run -q --hbm 1G -- env | grep -c lib64:; \
+    let line = "$CANNERY run -q --devices 2 -- $CANNERY run -q --hbm 1G -- env | grep -c lib64:.*/lib64:; \
                 $CANNERY run -q --devices 2 -- $CANNERY run -q --hbm 1G -- env | grep CANNERY_ | sort";
     let text = stdout_of(&mut script("sh", line));
     assert!(

@@ -1,5 +1,8 @@
 //! What is answered to a call for operators: Cannery runs memory, not operators.
 
+use std::collections::BTreeSet;
+use std::sync::Mutex;
+
 use crate::error::{Error, Result};
 
 /// Names end somewhere; a longer one is cut.
@@ -21,6 +24,39 @@ pub fn run(operator: Option<&str>) -> Result<()> {
         "{name} was not run, and its outputs are as they were: Cannery runs memory, not operators; \
          compute on the host, or put a library with this operator in front"
     )))
+}
+
+/// Refuses a function of an operator library.
+///
+/// # Errors
+/// Always: 207000, with the function's name.
+pub fn function(name: &str) -> Result<()> {
+    let operator = name
+        .strip_prefix("aclnn")
+        .map(|rest| rest.strip_suffix("GetWorkspaceSize").unwrap_or(rest));
+    let what = match operator {
+        Some(operator) => {
+            format!("operator {operator} was not run, and its outputs are as they were")
+        }
+        None => "nothing was done".to_owned(),
+    };
+    Err(Error::unsupported(format!(
+        "{what}: Cannery runs memory, not operators; compute on the host, or put a library that has \
+         {name} in front in LD_LIBRARY_PATH"
+    )))
+}
+
+/// The name of a function that refused, kept for the texts. There are as many as functions.
+#[must_use]
+pub fn kept(name: &str) -> &'static str {
+    static NAMES: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
+    let mut names = NAMES.lock().unwrap_or_else(|held| held.into_inner());
+    if let Some(kept) = names.get(name) {
+        return kept;
+    }
+    let kept: &'static str = Box::leak(name.to_owned().into_boxed_str());
+    names.insert(kept);
+    kept
 }
 
 /// Refuses what only operators need: descriptions, attributes, kernels by number.

@@ -150,6 +150,50 @@ functions! {
     fn aclrtGetPhyDevIdByUserDevId(user: i32, phy: *mut i32) -> aclError;
     fn aclrtGetUserDevIdByPhyDevId(phy: i32, user: *mut i32) -> aclError;
 
+    fn aclrtGetDeviceCapability(device: i32, feature: aclrtDevFeatureType, value: *mut i32) -> aclError;
+    fn aclrtDeviceGetUuid(device: i32, uuid: *mut aclrtUuid) -> aclError;
+    fn aclrtDeviceGetPCIBusId(device: i32, text: *mut c_char, len: i32) -> aclError;
+    fn aclrtDeviceGetByPCIBusId(text: *const c_char, device: *mut i32) -> aclError;
+    fn aclrtGetOverflowStatus(out: *mut c_void, size: usize, stream: aclrtStream) -> aclError;
+    fn aclrtResetOverflowStatus(stream: aclrtStream) -> aclError;
+    fn aclrtGetFloatOverflowStatus(out: *mut c_void, size: u64, stream: aclrtStream) -> aclError;
+    fn aclrtResetFloatOverflowStatus(stream: aclrtStream) -> aclError;
+    fn aclrtNpuGetFloatOverFlowStatus(out: *mut c_void, size: u64, mode: u32, stream: aclrtStream) -> aclError;
+    fn aclrtNpuClearFloatOverFlowStatus(mode: u32, stream: aclrtStream) -> aclError;
+
+    // Configuration.
+    fn aclrtSetSysParamOpt(opt: aclSysParamOpt, value: i64) -> aclError;
+    fn aclrtGetSysParamOpt(opt: aclSysParamOpt, value: *mut i64) -> aclError;
+    fn aclrtSetDeviceResLimit(device: i32, kind: aclrtDevResLimitType, value: u32) -> aclError;
+    fn aclrtGetDeviceResLimit(device: i32, kind: aclrtDevResLimitType, value: *mut u32) -> aclError;
+    fn aclrtResetDeviceResLimit(device: i32) -> aclError;
+    fn aclrtSetStreamResLimit(stream: aclrtStream, kind: aclrtDevResLimitType, value: u32) -> aclError;
+    fn aclrtGetStreamResLimit(stream: aclrtStream, kind: aclrtDevResLimitType, value: *mut u32) -> aclError;
+    fn aclrtResetStreamResLimit(stream: aclrtStream) -> aclError;
+    fn aclrtUseStreamResInCurrentThread(stream: aclrtStream) -> aclError;
+    fn aclrtUnuseStreamResInCurrentThread(stream: aclrtStream) -> aclError;
+    fn aclrtGetResInCurrentThread(kind: aclrtDevResLimitType, value: *mut u32) -> aclError;
+
+    // Versions, features, data types.
+    fn aclsysGetCANNVersion(name: aclCANNPackageName, version: *mut aclCANNPackageVersion) -> aclError;
+    fn aclsysGetVersionStr(package: *const c_char, text: *mut c_char) -> aclError;
+    fn aclsysGetVersionNum(package: *const c_char, number: *mut i32) -> aclError;
+    fn aclGetCannAttribute(attribute: aclCannAttr, value: *mut i32) -> aclError;
+    fn aclGetCannAttributeList(list: *mut *const aclCannAttr, count: *mut usize) -> aclError;
+    fn aclDataTypeSize(data_type: aclDataType) -> usize;
+    fn aclFloat16ToFloat(value: aclFloat16) -> f32;
+    fn aclFloatToFloat16(value: f32) -> aclFloat16;
+
+    // Operators.
+    fn aclSetCompileopt(opt: i32, value: *const c_char) -> aclError;
+    fn aclGetCompileopt(opt: i32, value: *mut c_char, size: usize) -> aclError;
+    fn aclGetCompileoptSize(opt: i32) -> usize;
+    fn aclopCompileAndExecute(name: *const c_char) -> aclError;
+    fn aclopSetAttrInt(attr: *mut c_void, name: *const c_char, value: i64) -> aclError;
+    fn aclCreateTensorDesc() -> *mut c_void;
+    fn aclDestroyTensorDesc(desc: *mut c_void);
+    fn MsprofReportApi() -> i32;
+
     // Contexts.
     fn aclrtCreateContext(context: *mut aclrtContext, device: i32) -> aclError;
     fn aclrtDestroyContext(context: aclrtContext) -> aclError;

@@ -5,7 +5,9 @@
 mod cache;
 mod cache_operations;
 mod callback;
+mod card_identity;
 mod channel;
+mod configuration;
 mod context;
 mod count_notify;
 mod custom_allocator;
@@ -41,6 +43,8 @@ mod memory_set;
 mod memory_split;
 mod notify;
 mod other_process;
+mod operators;
+mod overflow;
 mod pool;
 mod pool_order;
 mod pool_own;
@@ -66,6 +70,7 @@ mod virtual_memory;
 mod virtual_memory_life;
 mod virtual_memory_places;
 mod virtual_memory_seams;
+mod versions;
 
 use crate::case::Case;
 
@@ -75,7 +80,9 @@ pub(crate) fn all() -> Vec<Case> {
         cache::cases(),
         cache_operations::cases(),
         callback::cases(),
+        card_identity::cases(),
         channel::cases(),
+        configuration::cases(),
         context::cases(),
         count_notify::cases(),
         custom_allocator::cases(),
@@ -109,6 +116,8 @@ pub(crate) fn all() -> Vec<Case> {
         memory_set::cases(),
         memory_split::cases(),
         notify::cases(),
+        operators::cases(),
+        overflow::cases(),
         pool::cases(),
         pool_order::cases(),
         pool_own::cases(),
@@ -133,6 +142,7 @@ pub(crate) fn all() -> Vec<Case> {
         virtual_memory_life::cases(),
         virtual_memory_places::cases(),
         virtual_memory_seams::cases(),
+        versions::cases(),
     ]
     .concat()
 }

@@ -134,7 +134,12 @@ const LATER: [(&str, &str); 6] = [
 ];
 
 /// Names that belong to the tools around the library.
-const FOREIGN: [&str; 3] = ["CANNERY_PREFIX", "CANNERY_LANG", "CANNERY_HOME"];
+const FOREIGN: [&str; 4] = [
+    "CANNERY_PREFIX",
+    "CANNERY_LANG",
+    "CANNERY_HOME",
+    "CANNERY_PYTHON_HOOKS",
+];
 
 const TIB: u64 = 1 << 40;
 

@@ -1,0 +1,84 @@
+//! The overflow status: written in stream order, always "none".
+
+use super::gate::*;
+use super::support::*;
+
+/// Bytes of the status.
+const STATUS: usize = 64;
+
+fn queries() -> [(
+    &'static str,
+    fn(*mut c_void, usize, aclrtStream) -> aclError,
+); 3] {
+    [
+        ("aclrtGetOverflowStatus", aclrtGetOverflowStatus),
+        ("aclrtGetFloatOverflowStatus", |p, n, s| {
+            aclrtGetFloatOverflowStatus(p, n as u64, s)
+        }),
+        ("aclrtNpuGetFloatOverFlowStatus", |p, n, s| {
+            aclrtNpuGetFloatOverFlowStatus(p, n as u64, 0, s)
+        }),
+    ]
+}
+
+pub(super) fn cases() -> Vec<Case> {
+    vec![
+        case(
+            "x.overflow.status_is_written_in_stream_order",
+            Setup::device0(),
+            |t| {
+                for (name, query) in queries() {
+                    let (p, before) = t.filled(1 << 20);
+                    let s = t.stream();
+                    let gate = Gate::closed();
+                    t.ok(
+                        aclrtLaunchHostFunc(s, Gate::function(), gate.data()),
+                        "aclrtLaunchHostFunc",
+                    );
+                    gate.reached(t);
+                    t.ok(query(off(p, 4096), STATUS, s), name);
+                    t.ok(aclrtResetOverflowStatus(s), "aclrtResetOverflowStatus");
+                    t.ok(aclrtResetFloatOverflowStatus(s), "float reset");
+                    t.ok(aclrtNpuClearFloatOverFlowStatus(0, s), "clear");
+                    t.holds(p, &before, "before the turn of the stream");
+                    gate.open();
+                    t.ok(aclrtSynchronizeStream(s), "aclrtSynchronizeStream");
+                    let mut want = before;
+                    want[4096..4096 + STATUS].fill(0);
+                    t.holds(p, &want, name);
+                }
+            },
+        ),
+        case("x.overflow.arguments", Setup::device0(), |t| {
+            let (p, before) = t.filled(4096);
+            let host = t.malloc_host(4096);
+            for (name, query) in queries() {
+                let null = null_mut();
+                t.fails_with(
+                    query(null, STATUS, null),
+                    ERROR_FRONT,
+                    "EH0008 param=outputAddr",
+                    name,
+                );
+                for size in [0, 63, 65] {
+                    t.fails_with(
+                        query(p, size, null),
+                        ERROR_FRONT,
+                        "EH0007 param=outputSize",
+                        name,
+                    );
+                }
+                t.fails(query(p, STATUS, addr(0x5555)), 107_017, "no stream");
+                for bad in [off(p, 4096 - 32), host] {
+                    t.fails(
+                        query(bad, STATUS, null),
+                        ACL_ERROR_RT_PARAM_INVALID.into(),
+                        "what is not 64 bytes of device memory",
+                    );
+                }
+            }
+            t.ok(aclrtSynchronizeDevice(), "aclrtSynchronizeDevice");
+            t.holds(p, &before, "memory");
+        }),
+    ]
+}
