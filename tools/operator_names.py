@@ -24,9 +24,7 @@ WANTED = re.compile(r"acl|_ZNK?(2ge|4adxl|\d+acl)")
 
 def symbols(path):
     """(name, defined here) of a library. Programs look whether weak names exist: those are left out."""
-    text = subprocess.run(
-        ["readelf", "-W", "--dyn-syms", str(path)], capture_output=True, text=True, check=True
-    ).stdout
+    text = subprocess.run(["readelf", "-W", "--dyn-syms", str(path)], capture_output=True, text=True, check=True).stdout
     for line in text.splitlines():
         part = line.split()
         if len(part) >= 8 and part[4] in ("GLOBAL", "WEAK"):

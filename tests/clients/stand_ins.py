@@ -32,9 +32,7 @@ ERROR = "return 100;"
 
 
 def readelf(option, path):
-    return subprocess.run(
-        ["readelf", "-W", option, str(path)], capture_output=True, text=True, check=True
-    ).stdout
+    return subprocess.run(["readelf", "-W", option, str(path)], capture_output=True, text=True, check=True).stdout
 
 
 def needed(path):

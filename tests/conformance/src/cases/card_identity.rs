@@ -43,11 +43,11 @@ pub(super) fn cases() -> Vec<Case> {
             "x.device.uuid.is_that_of_the_physical_device",
             Setup::fresh()
                 .devices(3)
-                .env("ASCEND_RT_VISIBLE_DEVICES", "2,0"),
+                .env("ASCEND_RT_VISIBLE_DEVICES", "0,2"),
             |t| {
                 // The last places of a bus name the physical device.
-                t.eq(&bus_id(t, 0)[..], "ca00:03:00.0", "place of device 2");
-                t.eq(&bus_id(t, 1)[..], "ca00:01:00.0", "place of device 0");
+                t.eq(&bus_id(t, 0)[..], "ca00:01:00.0", "place of device 0");
+                t.eq(&bus_id(t, 1)[..], "ca00:03:00.0", "place of device 2");
                 t.check(uuid(t, 0) != uuid(t, 1), "one id for two devices");
             },
         ),

@@ -3,13 +3,16 @@
 use super::gate::*;
 use super::support::*;
 
+/// A function that writes the status, with its name.
+type Query = (
+    &'static str,
+    fn(*mut c_void, usize, aclrtStream) -> aclError,
+);
+
 /// Bytes of the status.
 const STATUS: usize = 64;
 
-fn queries() -> [(
-    &'static str,
-    fn(*mut c_void, usize, aclrtStream) -> aclError,
-); 3] {
+fn queries() -> [Query; 3] {
     [
         ("aclrtGetOverflowStatus", aclrtGetOverflowStatus),
         ("aclrtGetFloatOverflowStatus", |p, n, s| {
@@ -69,7 +72,7 @@ pub(super) fn cases() -> Vec<Case> {
                     );
                 }
                 t.fails(query(p, STATUS, addr(0x5555)), 107_017, "no stream");
-                for bad in [off(p, 4096 - 32), host] {
+                for bad in [off(p, 4096), host] {
                     t.fails(
                         query(bad, STATUS, null),
                         ACL_ERROR_RT_PARAM_INVALID.into(),
