@@ -67,9 +67,7 @@ def companions():
 def check(library, report):
     """Both, in processes of their own."""
     count = len(refusing())
-    done = subprocess.run(
-        [sys.executable, __file__, library], capture_output=True, text=True, check=False, timeout=120
-    )
+    done = subprocess.run([sys.executable, __file__, library], capture_output=True, text=True, check=False, timeout=120)
     title = f"{count} functions that are not built refuse with a text"
     report(title, done.returncode == 0, done.stdout + done.stderr)
     for name, names in companions().items():

@@ -3,7 +3,7 @@
 use core::ffi::{c_char, c_void};
 
 use cannery_abi as abi;
-use cannery_runtime::{devices, error, features};
+use cannery_runtime::{devices, error};
 
 use crate::face::{faces, place, put, slice_mut, text};
 
@@ -57,7 +57,7 @@ faces! {
         deviceId: i32,
         devFeatureType: abi::aclrtDevFeatureType,
         value: *mut i32,
-    ) => put(value, "value", || features::of_device(deviceId, devFeatureType));
+    ) => put(value, "value", || devices::feature(deviceId, devFeatureType));
     /// aclrtDeviceGetUuid
     fn aclrtDeviceGetUuid(deviceId: i32, uuid: *mut abi::aclrtUuid) => put(uuid, "uuid", || {
         let bytes = devices::uuid(deviceId)?;

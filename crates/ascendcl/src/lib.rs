@@ -14,9 +14,9 @@
 
 mod cache_operations;
 mod callback;
-mod configuration;
 mod context;
 mod copy_and_set;
+mod core_limits;
 mod custom_allocator;
 mod device;
 mod device_memory;
@@ -47,5 +47,5 @@ mod stream_switch;
 mod tdt_channel;
 mod tdt_queue;
 mod toolkit;
-mod versions_and_features;
+mod versions;
 mod virtual_memory;

@@ -1,5 +1,5 @@
-//! What operators need. Cannery runs memory, not operators: options of the compiler are remembered,
-//! everything else refuses with the operator's name where the call has one.
+//! What operators need. Cannery runs memory, not operators:
+//! everything here refuses, with the operator's name where the call has one.
 // exports: aclGetTensorDescDimV2, aclSetTensorFormat, aclSetTensorPlaceMent, aclSetTensorShape
 // exports: aclopSetAttrBool, aclopSetAttrDataType, aclopSetAttrFloat, aclopSetAttrInt
 // exports: aclopSetAttrListBool, aclopSetAttrListFloat, aclopSetAttrListInt
@@ -14,29 +14,9 @@ use core::ffi::{c_char, c_void};
 
 use cannery_abi::aclError;
 use cannery_runtime::profile::ALL_PRODUCTS;
-use cannery_runtime::{compile_options, refused_operators};
+use cannery_runtime::refused_operators;
 
-use crate::face::{answer, faces, slice_mut, text};
-
-faces! {
-    /// aclSetCompileopt
-    fn aclSetCompileopt(opt: i32, value: *const c_char)
-        => compile_options::set(opt, text(value).as_deref());
-    /// aclGetCompileopt
-    fn aclGetCompileopt(opt: i32, value: *mut c_char, length: usize)
-        => compile_options::read(opt, slice_mut(value.cast::<u8>(), length));
-}
-
-/// aclGetCompileoptSize: 0 on failure, with a text.
-#[unsafe(no_mangle)]
-extern "C" fn aclGetCompileoptSize(opt: i32) -> usize {
-    let mut size = 0;
-    answer("aclGetCompileoptSize", ALL_PRODUCTS, || {
-        size = compile_options::size(opt)? as usize;
-        Ok(())
-    });
-    size
-}
+use crate::face::{answer, text};
 
 /// aclopCompileAndExecute: refuses, with the name of the operator. The other arguments are not looked
 /// at; in the C calling conventions of x86-64 and AArch64 they belong to the caller.

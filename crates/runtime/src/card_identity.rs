@@ -1,5 +1,5 @@
-//! How one card is told from another: unique id and place on the bus (manual chapter: device
-//! management).
+//! How one card is told from another (unique id, place on the bus), and which features it has (manual
+//! chapter: device management).
 
 use cannery_abi as abi;
 
@@ -90,4 +90,20 @@ pub fn by_bus_id(text: Option<&str>) -> Result<i32> {
             ),
         )
     })
+}
+
+/// aclrtGetDeviceCapability: 1 or 0. No task of an AI Core is updated and no queue reports events of
+/// another device here.
+///
+/// # Errors
+/// 100000 for an unknown feature, 107001 for an id that does not exist.
+pub fn feature(id: i32, kind: i32) -> Result<i32> {
+    match kind {
+        abi::ACL_FEATURE_TSCPU_TASK_UPDATE_SUPPORT_AIC_AIV
+        | abi::ACL_FEATURE_SYSTEM_MEMQ_EVENT_CROSS_DEV => {
+            current()?.device_index("deviceId", id)?;
+            Ok(0)
+        }
+        _ => Err(Error::value("devFeatureType", kind, "must be 1 or 21")),
+    }
 }

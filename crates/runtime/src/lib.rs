@@ -29,15 +29,12 @@
 
 mod callbacks;
 mod card_identity;
-pub mod compile_options;
 mod context;
-pub mod custom_allocator;
 pub mod core_limits;
+pub mod custom_allocator;
 mod data_buffer;
-pub mod data_types;
 mod device;
 pub mod error;
-pub mod features;
 pub mod graph;
 mod half;
 pub mod info;
@@ -48,7 +45,6 @@ mod log;
 mod manage;
 pub mod memory;
 mod named_callbacks;
-pub mod options;
 mod os;
 mod patient;
 mod peer;
@@ -75,7 +71,7 @@ pub mod lifecycle {
 
 /// Manual chapters: device management and context management.
 pub mod devices {
-    pub use crate::card_identity::{bus_id, by_bus_id, uuid};
+    pub use crate::card_identity::{bus_id, by_bus_id, feature, uuid};
     pub use crate::limits::{limit, set_limit};
     pub use crate::manage::{
         DeviceStatus, context_option, create_context, current_context, current_device,

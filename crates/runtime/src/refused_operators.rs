@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Mutex;
 
 use crate::error::{Error, Result};
+use crate::patient;
 
 /// Names end somewhere; a longer one is cut.
 const LONGEST: usize = 128;
@@ -50,7 +51,9 @@ pub fn function(name: &str) -> Result<()> {
 #[must_use]
 pub fn kept(name: &str) -> &'static str {
     static NAMES: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
-    let mut names = NAMES.lock().unwrap_or_else(|held| held.into_inner());
+    let Some(mut names) = patient::lock(&NAMES) else {
+        return "an operator";
+    };
     if let Some(kept) = names.get(name) {
         return kept;
     }

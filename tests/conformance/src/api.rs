@@ -162,8 +162,6 @@ functions! {
     fn aclrtNpuClearFloatOverFlowStatus(mode: u32, stream: aclrtStream) -> aclError;
 
     // Configuration.
-    fn aclrtSetSysParamOpt(opt: aclSysParamOpt, value: i64) -> aclError;
-    fn aclrtGetSysParamOpt(opt: aclSysParamOpt, value: *mut i64) -> aclError;
     fn aclrtSetDeviceResLimit(device: i32, kind: aclrtDevResLimitType, value: u32) -> aclError;
     fn aclrtGetDeviceResLimit(device: i32, kind: aclrtDevResLimitType, value: *mut u32) -> aclError;
     fn aclrtResetDeviceResLimit(device: i32) -> aclError;
@@ -178,16 +176,8 @@ functions! {
     fn aclsysGetCANNVersion(name: aclCANNPackageName, version: *mut aclCANNPackageVersion) -> aclError;
     fn aclsysGetVersionStr(package: *const c_char, text: *mut c_char) -> aclError;
     fn aclsysGetVersionNum(package: *const c_char, number: *mut i32) -> aclError;
-    fn aclGetCannAttribute(attribute: aclCannAttr, value: *mut i32) -> aclError;
-    fn aclGetCannAttributeList(list: *mut *const aclCannAttr, count: *mut usize) -> aclError;
-    fn aclDataTypeSize(data_type: aclDataType) -> usize;
-    fn aclFloat16ToFloat(value: aclFloat16) -> f32;
-    fn aclFloatToFloat16(value: f32) -> aclFloat16;
 
     // Operators.
-    fn aclSetCompileopt(opt: i32, value: *const c_char) -> aclError;
-    fn aclGetCompileopt(opt: i32, value: *mut c_char, size: usize) -> aclError;
-    fn aclGetCompileoptSize(opt: i32) -> usize;
     fn aclopCompileAndExecute(name: *const c_char) -> aclError;
     fn aclopSetAttrInt(attr: *mut c_void, name: *const c_char, value: i64) -> aclError;
     fn aclCreateTensorDesc() -> *mut c_void;

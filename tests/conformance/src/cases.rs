@@ -7,8 +7,8 @@ mod cache_operations;
 mod callback;
 mod card_identity;
 mod channel;
-mod configuration;
 mod context;
+mod core_limits;
 mod count_notify;
 mod custom_allocator;
 mod data_buffer;
@@ -42,8 +42,8 @@ mod memory_policy;
 mod memory_set;
 mod memory_split;
 mod notify;
-mod other_process;
 mod operators;
+mod other_process;
 mod overflow;
 mod pool;
 mod pool_order;
@@ -66,11 +66,11 @@ mod support;
 mod thread;
 mod toolkit;
 mod value;
+mod versions;
 mod virtual_memory;
 mod virtual_memory_life;
 mod virtual_memory_places;
 mod virtual_memory_seams;
-mod versions;
 
 use crate::case::Case;
 
@@ -82,7 +82,7 @@ pub(crate) fn all() -> Vec<Case> {
         callback::cases(),
         card_identity::cases(),
         channel::cases(),
-        configuration::cases(),
+        core_limits::cases(),
         context::cases(),
         count_notify::cases(),
         custom_allocator::cases(),

@@ -1,4 +1,4 @@
-//! Versions of packages, features, data types.
+//! Versions of packages.
 
 use core::ffi::c_char;
 
@@ -103,72 +103,6 @@ pub(super) fn cases() -> Vec<Case> {
             t.fails_with(no_name, ERROR_FRONT, "EH0008 param=pkgName", "no name");
             let no_place = aclsysGetVersionStr(c"runtime".as_ptr(), null_mut());
             t.fails_with(no_place, ERROR_FRONT, "EH0008 param=versionStr", "no place");
-        }),
-        case("x.feature.list_and_single_answers", Setup::fresh(), |t| {
-            let mut list: *const aclCannAttr = null();
-            let mut count = 77;
-            t.ok(
-                aclGetCannAttributeList(&raw mut list, &raw mut count),
-                "aclGetCannAttributeList",
-            );
-            let listed = host_read(list.cast(), count * size_of::<aclCannAttr>());
-            let listed: Vec<i32> = listed
-                .chunks_exact(4)
-                .map(|b| i32::from_le_bytes([b[0], b[1], b[2], b[3]]))
-                .collect();
-            for attribute in 0..3 {
-                let mut value = -77;
-                t.ok(
-                    aclGetCannAttribute(attribute, &raw mut value),
-                    "aclGetCannAttribute",
-                );
-                t.eq(value == 1, listed.contains(&attribute), "listed");
-                t.check((0..2).contains(&value), "neither 0 nor 1");
-            }
-            let mut value = -77;
-            t.fails(
-                aclGetCannAttribute(3, &raw mut value),
-                ERROR_FRONT,
-                "an unknown feature",
-            );
-            t.eq(value, -77, "output");
-        }),
-        case("x.data_type.sizes", Setup::fresh(), |t| {
-            for (data_type, size) in [
-                (ACL_FLOAT, 4),
-                (ACL_FLOAT16, 2),
-                (ACL_BF16, 2),
-                (ACL_INT8, 1),
-                (ACL_BOOL, 1),
-                (ACL_INT64, 8),
-                (ACL_DOUBLE, 8),
-                (ACL_COMPLEX64, 8),
-                (ACL_COMPLEX128, 16),
-            ] {
-                t.eq(aclDataTypeSize(data_type), size, "size of a type");
-            }
-            for data_type in [ACL_DT_UNDEFINED, ACL_STRING, ACL_INT4, 99] {
-                t.eq(aclDataTypeSize(data_type), 0, "size of no whole bytes");
-                t.check(recent_text().is_some(), "no text");
-            }
-        }),
-        case("x.data_type.half", Setup::fresh(), |t| {
-            t.eq(aclFloat16ToFloat(0x3c00), 1.0, "one");
-            t.eq(aclFloat16ToFloat(0x7c00), 65536.0, "infinity is not kept");
-            t.eq(aclFloat16ToFloat(0xfc00), -65536.0, "nor its negative");
-            t.eq(aclFloat16ToFloat(0x7e00), 98304.0, "nor NaN");
-            t.eq(aclFloat16ToFloat(1), (-24_f32).exp2(), "the smallest one");
-            t.eq(aclFloatToFloat16(f32::NAN), 0x7bff, "NaN");
-            t.eq(aclFloatToFloat16(f32::INFINITY), 0x7bff, "infinity");
-            t.eq(aclFloatToFloat16(f32::NEG_INFINITY), 0xfbff, "its negative");
-            t.eq(aclFloatToFloat16(65504.0), 0x7bff, "the largest one");
-            for bits in (0..=u16::MAX).filter(|bits| bits & 0x7c00 != 0x7c00) {
-                t.eq(
-                    aclFloatToFloat16(aclFloat16ToFloat(bits)),
-                    bits,
-                    "there and back",
-                );
-            }
         }),
     ]
 }

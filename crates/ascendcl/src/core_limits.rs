@@ -1,16 +1,11 @@
-//! Chapter: runtime configuration. Options of the process, limits of cores.
+//! Chapter: runtime configuration. Limits of cores.
 
 use cannery_abi as abi;
-use cannery_runtime::{core_limits, options};
+use cannery_runtime::core_limits;
 
 use crate::face::{faces, put};
 
 faces! {
-    /// aclrtSetSysParamOpt
-    fn aclrtSetSysParamOpt(opt: abi::aclSysParamOpt, value: i64) => options::set(opt, value);
-    /// aclrtGetSysParamOpt
-    fn aclrtGetSysParamOpt(opt: abi::aclSysParamOpt, value: *mut i64)
-        => put(value, "value", || options::get(opt));
     /// aclrtSetDeviceResLimit
     fn aclrtSetDeviceResLimit(deviceId: i32, r#type: abi::aclrtDevResLimitType, value: u32)
         => core_limits::set_of_device(deviceId, r#type, value);

@@ -1,19 +1,10 @@
-//! Options of the process and limits of cores.
+//! Limits of cores.
 
 use super::support::*;
 
 const CUBE: aclrtDevResLimitType = ACL_RT_DEV_RES_CUBE_CORE;
 const VECTOR: aclrtDevResLimitType = ACL_RT_DEV_RES_VECTOR_CORE;
 const UNKNOWN: i64 = ACL_ERROR_RT_FEATURE_NOT_SUPPORT as i64;
-
-fn option(t: &T, opt: aclSysParamOpt) -> i64 {
-    let mut value = -77;
-    t.ok(
-        aclrtGetSysParamOpt(opt, &raw mut value),
-        "aclrtGetSysParamOpt",
-    );
-    value
-}
 
 fn of_device(t: &T, device: i32, kind: aclrtDevResLimitType) -> u32 {
     let mut value = 77;
@@ -38,48 +29,6 @@ fn in_thread(t: &T, kind: aclrtDevResLimitType) -> u32 {
 
 pub(super) fn cases() -> Vec<Case> {
     vec![
-        case("x.option.process.off_until_set", Setup::fresh(), |t| {
-            for opt in 0..4 {
-                t.eq(option(t, opt), 0, "an option that was never set");
-            }
-            t.ok(aclrtSetSysParamOpt(2, i64::MIN), "aclrtSetSysParamOpt");
-            t.ok(aclrtSetSysParamOpt(0, 3), "aclrtSetSysParamOpt");
-            let all = [0, 1, 2, 3].map(|opt| option(t, opt));
-            t.eq(all, [3, 0, i64::MIN, 0], "options");
-        }),
-        case(
-            "x.option.process.of_every_thread_and_no_context",
-            Setup::device0(),
-            |t| {
-                t.ok(aclrtSetSysParamOpt(1, 1), "aclrtSetSysParamOpt");
-                let seen = std::thread::scope(|s| s.spawn(|| option_here(1)).join());
-                t.eq(seen.unwrap_or(-1), 1, "value on another thread");
-                let mut value = -77;
-                t.fails(
-                    aclrtCtxGetSysParamOpt(1, &raw mut value),
-                    ACL_ERROR_RT_SYSPARAMOPT_NOT_SET.into(),
-                    "the context's own",
-                );
-                t.ok(aclrtCtxSetSysParamOpt(1, 5), "aclrtCtxSetSysParamOpt");
-                t.eq(option(t, 1), 1, "of the process, after the context's");
-            },
-        ),
-        case("x.option.process.arguments", Setup::fresh(), |t| {
-            for opt in [-1, 4] {
-                t.fails_with(
-                    aclrtSetSysParamOpt(opt, 1),
-                    ERROR_FRONT,
-                    "EH0007 param=opt",
-                    "an unknown option",
-                );
-            }
-            t.fails_with(
-                aclrtGetSysParamOpt(0, null_mut()),
-                ERROR_FRONT,
-                "EH0008 param=value",
-                "no place",
-            );
-        }),
         case("x.cores.never_set_is_not_known", Setup::device0(), |t| {
             let mut value = 77;
             t.fails(
@@ -184,13 +133,4 @@ pub(super) fn cases() -> Vec<Case> {
             t.eq(value, 77, "output");
         }),
     ]
-}
-
-/// An option of the process, or -1.
-fn option_here(opt: aclSysParamOpt) -> i64 {
-    let mut value = -77;
-    match aclrtGetSysParamOpt(opt, &raw mut value) {
-        0 => value,
-        _ => -1,
-    }
 }
