@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes docs/coverage.md: which function of the interface exists here, on which product.
+"""Writes docs/coverage.md and knowledge/coverage.jsonl: which function exists here, on which product.
 
 The functions and their products come from spec/functions.jsonl. A function is built when a file
 of crates/ascendcl/src or one of its companion libraries defines it. It is untested while no case of
@@ -8,7 +8,7 @@ tools/coverage_notes.json ("partial"), and which ones need no device and therefo
 that lack them too ("everywhere").
 
     tools/gen_coverage.py           writes the page
-    tools/gen_coverage.py --check   exit code 1 when the committed page is stale
+    tools/gen_coverage.py --check   exit code 1 when a committed output is stale
 """
 
 import json
@@ -19,6 +19,7 @@ from gen_common import ROOT, emit, load
 from gen_not_built import built_names
 
 OUTPUT = "docs/coverage.md"
+TABLE = "knowledge/coverage.jsonl"
 NOTES = "tools/coverage_notes.json"
 COMPANIONS = "crates/ascendcl/companions"
 CASES = "tests/conformance/src/cases"
@@ -207,13 +208,22 @@ def lacking(coverage):
     return "".join(out)
 
 
+def state_lines(coverage):
+    """The state of every function, for programs (`cannery explain`)."""
+    lines = [
+        {"function": row["name"], "state": coverage.status(row), "note": coverage.notes.get(row["name"], "")}
+        for row in coverage.rows
+    ]
+    return "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
+
+
 def main():
     """Writes or compares the page."""
     coverage = Coverage()
     parts = [INTRO, summary(coverage), by_product(coverage), lacking(coverage)]
     parts.extend(chapter_table(coverage, chapter) for chapter in CHAPTERS)
     parts.append(outside(coverage))
-    return emit({OUTPUT: "".join(parts)})
+    return emit({OUTPUT: "".join(parts), TABLE: state_lines(coverage)})
 
 
 if __name__ == "__main__":
