@@ -22,7 +22,15 @@ PIECES = ROOT / "tools" / "prefix"
 COMPANIONS = ROOT / "crates" / "ascendcl" / "companions"
 OPERATORS = ROOT / "crates" / "ascendcl" / "operators"
 STUBS = ROOT / "crates" / "python" / "stubs"
+KNOWLEDGE = ROOT / "knowledge"
 MANIFEST = "share/cannery/manifest"
+
+# Where shells look for completion scripts, below a prefix.
+COMPLETIONS = {
+    "bash": "share/bash-completion/completions/cannery",
+    "zsh": "share/zsh/site-functions/_cannery",
+    "fish": "share/fish/vendor_completions.d/cannery.fish",
+}
 
 # Other names under which build scripts look for include/ and lib64/, by toolkit
 # generation. All are links, so there is one copy of each file.
@@ -163,6 +171,27 @@ def add_rest(prefix, built):
             link(prefix / name, prefix / directory / name)
 
 
+def ask_tool(built, *arguments):
+    """What the built tool prints."""
+    command = [str(built / "cannery"), *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise Failure(f"{' '.join(command)}: {done.stderr.strip()}")
+    return done.stdout
+
+
+def add_manners(prefix, built):
+    """share/: the manual pages and completions, as the tool itself writes them, and the table of
+    what every code and function means."""
+    ask_tool(built, "man", "--dir", str(prefix / "share" / "man" / "man1"))
+    for shell, place in COMPLETIONS.items():
+        target = prefix / place
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(ask_tool(built, "completions", shell), encoding="utf-8")
+    for table in sorted(KNOWLEDGE.glob("*.jsonl")):
+        copy_file(table, prefix / "share" / "cannery" / "knowledge" / table.name)
+
+
 def write_manifest(prefix):
     """Lists every file and link, so that an installation knows its own."""
     files = {MANIFEST}
@@ -197,6 +226,7 @@ def main():
         add_operators(new)
         add_python(new, options.built)
         add_rest(new, options.built)
+        add_manners(new, options.built)
         write_manifest(new)
         take_place(new, prefix)
     except (Failure, OSError) as failure:

@@ -4,7 +4,9 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use cannery_knowledge::Language;
 use clap::{Args, Parser, Subcommand};
+use clap_complete::Shell;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -12,13 +14,16 @@ Examples:
   cannery run --profile 310P --devices 2 -- python3 train.py
   cannery run --schedule random --seeds 100 -- ./my_program
   cannery info --profile Ascend910B4
+  cannery explain 107002               # a code, a name, a function, a whole text
+  cannery doctor                       # what will fail on this machine, and why
   cannery smi                          # who uses the cards, and how much
   eval \"$(cannery env --hbm 8G)\"        # the same for a whole shell
   cannery install ~/ascend             # a copy of the toolkit elsewhere
 
 Exit codes:
   the program's own; 127 when it was not found, 126 when it cannot be executed;
-  2 when cannery itself refuses (wrong usage, a setting with a bad value).
+  2 when cannery itself refuses (wrong usage, a setting with a bad value);
+  1 when explain knows nothing, and when doctor finds something that will fail.
   With --seeds: 0 when all seeds passed, else the code of the failing run (128+N
   for signal N, 124 when its time ran out); 130 and 143 after SIGINT and SIGTERM.";
 
@@ -68,6 +73,49 @@ Examples:
 The copy is relocatable: move it, or bake it into a container image. Files of
 an older cannery in DIR are replaced; files of others are never removed.";
 
+const EXPLAIN_EXAMPLES: &str = "\
+Examples:
+  cannery explain 107002                      a return code
+  cannery explain CONTEXT_NULL                its name, whole or without ACL_ERROR_RT_
+  cannery explain EE1018                      the code at the head of a text
+  cannery explain aclrtMemcpyAsync            a function: rules, products, codes
+  cannery explain acl.rt.malloc               by its name in Python
+  cannery explain \"$(tail -1 error.log)\"     every code and function of a text
+  cannery explain --lang zh 207001            in Chinese (CANNERY_LANG=zh, or the locale)
+  cannery explain --json 207001 | jq '.results[0].remedy'
+
+Nothing is looked up on the network. Rules of functions are in English only.
+
+Exit codes:
+  0 explained; 1 nothing is known by that name (names that look alike are offered);
+  2 wrong usage.";
+
+const DOCTOR_EXAMPLES: &str = "\
+Examples:
+  cannery doctor                     this shell and this machine
+  cannery doctor ./my_program        also which libascendcl.so that program loads, and why
+  cannery doctor --hbm 8G --pin strict
+  cannery doctor --json | jq '.checks[] | select(.status == \"fail\")'
+
+Each line is ok, note (good to know), warn (works, but not as asked) or fail.
+
+Exit codes:
+  0 nothing will fail; 1 something will; 2 wrong usage.";
+
+const COMPLETIONS_EXAMPLES: &str = "\
+Examples:
+  cannery completions bash > ~/.local/share/bash-completion/completions/cannery
+  cannery completions zsh > ~/.zfunc/_cannery       (with ~/.zfunc in fpath)
+  cannery completions fish > ~/.config/fish/completions/cannery.fish";
+
+const MAN_EXAMPLES: &str = "\
+Examples:
+  cannery man | man -l -              read it
+  cannery man --dir ~/.local/share/man/man1
+
+A toolkit has the pages in share/man already: `man cannery` finds them when the
+toolkit's bin is in PATH.";
+
 /// Runs AscendCL programs on an emulated NPU: no card, no driver, no root.
 #[derive(Debug, Parser)]
 #[command(name = "cannery", version, after_help = EXAMPLES, max_term_width = 100)]
@@ -87,8 +135,19 @@ pub(crate) enum Command {
     Info(InfoOptions),
     /// Show the cards, their memory in use, and the processes on them
     Smi(SmiOptions),
+    /// Tell what a code, a function or an error text means, and what to do
+    Explain(ExplainOptions),
+    /// Find out what will fail on this machine, and how to mend it
+    Doctor(DoctorOptions),
     /// Copy this toolkit (headers, libraries, Python module, tool) to DIR
     Install(InstallOptions),
+    /// Print a completion script for a shell
+    Completions(CompletionsOptions),
+    /// Print the manual page, or write all of them
+    Man(ManOptions),
+    /// Walk through the library once (as `__report`; `cannery doctor` asks)
+    #[command(name = "__walk", hide = true)]
+    Walk,
     /// Print the library's report (the tool calls itself for it, so that the
     /// library is never loaded into a process that goes on to do something else)
     #[command(name = "__report", hide = true)]
@@ -170,6 +229,62 @@ pub(crate) struct InstallOptions {
     /// Also into a directory that holds files of others (they stay)
     #[arg(long)]
     pub(crate) force: bool,
+}
+
+/// Options of `cannery explain`.
+#[derive(Debug, Args)]
+#[command(after_help = EXPLAIN_EXAMPLES)]
+pub(crate) struct ExplainOptions {
+    /// Print JSON: {query, language, results, suggestions}
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    /// Language: en or zh (CANNERY_LANG, else the locale)
+    #[arg(long = "lang", value_name = "en|zh", value_parser = language)]
+    pub(crate) language: Option<Language>,
+
+    /// A return code, its name, a message code, a function, or a whole text
+    #[arg(required = true, value_name = "CODE|NAME|FUNCTION|TEXT")]
+    pub(crate) query: Vec<String>,
+}
+
+/// A language of the table.
+fn language(name: &str) -> Result<Language, String> {
+    Language::of(name).ok_or_else(|| "choose en or zh".to_owned())
+}
+
+/// Options of `cannery doctor`.
+#[derive(Debug, Args)]
+#[command(after_help = DOCTOR_EXAMPLES)]
+pub(crate) struct DoctorOptions {
+    /// Print JSON: {ok, checks: [{name, status, found, why, remedy}]}
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    #[command(flatten)]
+    pub(crate) settings: SettingOptions,
+
+    /// A program to look into as well (its RPATH and RUNPATH)
+    #[arg(value_name = "PROGRAM", help_heading = "Arguments")]
+    pub(crate) program: Option<PathBuf>,
+}
+
+/// Options of `cannery completions`.
+#[derive(Debug, Args)]
+#[command(after_help = COMPLETIONS_EXAMPLES)]
+pub(crate) struct CompletionsOptions {
+    /// The shell
+    #[arg(value_name = "SHELL")]
+    pub(crate) shell: Shell,
+}
+
+/// Options of `cannery man`.
+#[derive(Debug, Args)]
+#[command(after_help = MAN_EXAMPLES)]
+pub(crate) struct ManOptions {
+    /// Write cannery.1 and a page for each subcommand into this directory
+    #[arg(long = "dir", value_name = "DIR")]
+    pub(crate) directory: Option<PathBuf>,
 }
 
 /// Many runs of one program, each with another order of queued work.

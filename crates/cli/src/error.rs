@@ -12,6 +12,8 @@ pub(crate) struct Error {
 }
 
 impl Error {
+    /// Exit code of a negative answer: nothing is known, or something will fail.
+    pub(crate) const NEGATIVE: u8 = 1;
     /// Exit code of a refusal: wrong usage, a refused setting, a failed command.
     pub(crate) const USAGE: u8 = 2;
     /// Exit code when a program exists but cannot be executed (as shells do).

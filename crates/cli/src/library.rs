@@ -52,13 +52,21 @@ fn print(function: &str) -> Result<(), Error> {
 }
 
 fn load_and_ask(function: &str) -> Result<Vec<u8>, Error> {
+    report(&load()?, function)
+}
+
+/// Loads the library of this toolkit.
+///
+/// # Errors
+///
+/// There is none, or the loader refuses it.
+pub(crate) fn load() -> Result<Library, Error> {
     let prefix = Prefix::of_this_tool()?;
     let path = prefix.library();
     // SAFETY: loading runs the library's initialisers. It is this toolkit's own
     // library, and this process has one thread and no other work.
-    let library = unsafe { Library::new(&path) }
-        .map_err(|cause| Error::refusal(format!("cannot load {}: {cause}", path.display())))?;
-    report(&library, function)
+    unsafe { Library::new(&path) }
+        .map_err(|cause| Error::refusal(format!("cannot load {}: {cause}", path.display())))
 }
 
 fn report(library: &Library, function: &str) -> Result<Vec<u8>, Error> {
@@ -97,7 +105,7 @@ fn call(info: InfoFunction, size: usize) -> (i32, Vec<u8>, usize) {
 }
 
 /// The library's text on its last failure in this thread.
-fn recent_text(library: &Library) -> Option<String> {
+pub(crate) fn recent_text(library: &Library) -> Option<String> {
     // SAFETY: the name has exactly this signature in the library's header.
     let function = unsafe { library.get::<RecentTextFunction>(b"aclGetRecentErrMsg\0") }.ok()?;
     // SAFETY: takes nothing; the answer is NULL or a string that stays valid

@@ -23,19 +23,25 @@
 //!   signals, process id and exit status are the program's own. With `--seeds`
 //!   it stays, as the parent of one run for each seed: the answer is the lowest
 //!   seed that fails, and no process outlives the tool.
-//! * Exit codes: 0 success; 2 a refusal of the tool or of a setting; 126 the
+//! * Exit codes: 0 success; 1 a negative answer of `explain` (nothing is known) and
+//!   of `doctor` (something will fail); 2 a refusal of the tool or of a setting; 126 the
 //!   program exists but cannot be executed; 127 the program was not found;
 //!   otherwise the program's own (a shell shows 128+N for signal N). With
 //!   `--seeds` those of the failing run, 128+N for signal N, 124 when its time
 //!   ran out; 128+N when signal N stopped the tool.
-//! * Errors go to standard error and begin with `cannery:`. No colours.
+//! * Errors go to standard error and begin with `cannery:`. Colours appear on
+//!   terminals only, and never with `NO_COLOR`.
 
 mod arguments;
+mod doctor;
 mod environment;
 mod error;
+mod explain;
 mod info;
 mod install;
 mod library;
+mod manners;
+mod page;
 mod prefix;
 mod report;
 mod run;
@@ -43,6 +49,8 @@ mod seeds;
 mod shell;
 mod size;
 mod smi;
+mod style;
+mod walk;
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -51,6 +59,7 @@ use clap::Parser;
 
 use crate::arguments::{Arguments, Command};
 use crate::error::Error;
+use crate::style::{Palette, Style};
 
 fn main() -> ExitCode {
     let arguments = match Arguments::try_parse() {
@@ -67,6 +76,11 @@ fn main() -> ExitCode {
         Command::Info(options) => info::show(&options),
         Command::Smi(options) => smi::show(&options),
         Command::Install(options) => install::install(&options),
+        Command::Explain(options) => explain::explain(&options),
+        Command::Doctor(options) => doctor::examine(&options),
+        Command::Completions(options) => manners::completions(&options),
+        Command::Man(options) => manners::man(&options),
+        Command::Walk => walk::walk(),
         Command::Report => library::print_report(),
         Command::Cards => library::print_cards(),
     };
@@ -74,7 +88,7 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) if error.is_broken_pipe() => ExitCode::SUCCESS,
         Err(error) => {
-            complain(&format!("cannery: {error}\n"));
+            complain(&format!("{} {error}\n", own_name()));
             ExitCode::from(error.exit_code())
         }
     }
@@ -83,16 +97,26 @@ fn main() -> ExitCode {
 /// Prints what clap has to say: help and version on standard output, a usage
 /// error on standard error with this tool's own prefix.
 fn show_refusal(refusal: &clap::Error) -> ExitCode {
-    let text = refusal.render().to_string();
     if refusal.use_stderr() {
+        let text = refusal.render().to_string();
         let text = text.strip_prefix("error: ").unwrap_or(&text);
-        complain(&format!("cannery: {text}"));
+        complain(&format!("{} {text}", own_name()));
         ExitCode::from(Error::USAGE)
     } else {
+        let text = if Palette::of_output().coloured() {
+            refusal.render().ansi().to_string()
+        } else {
+            refusal.render().to_string()
+        };
         // A closed pipe (`cannery --help | head -1`) is no failure.
         let _ = io::stdout().write_all(text.as_bytes());
         ExitCode::SUCCESS
     }
+}
+
+/// How an error of the tool begins.
+fn own_name() -> String {
+    Palette::of_errors().paint(Style::Bad, "cannery:")
 }
 
 /// Writes to standard error. Where even that fails nobody is left to be told.

@@ -56,6 +56,16 @@ pub(crate) fn cards(settings: &SettingOptions) -> Result<Value, Error> {
     Ok(ask(&environment::variables(&prefix, settings), "__cards")?.value)
 }
 
+/// Has a process of its own walk through the library: `failed` names the call that failed, if any.
+///
+/// # Errors
+///
+/// No prefix, or the process ended without an answer (a signal, for instance).
+pub(crate) fn walk(settings: &SettingOptions) -> Result<Value, Error> {
+    let prefix = Prefix::of_this_tool()?;
+    Ok(ask(&environment::variables(&prefix, settings), "__walk")?.value)
+}
+
 /// Runs this tool once more, as the process that loads the library.
 fn ask(variables: &[(String, OsString)], question: &str) -> Result<Report, Error> {
     let tool =
@@ -75,9 +85,7 @@ fn ask(variables: &[(String, OsString)], question: &str) -> Result<Report, Error
             .unwrap_or_default();
         return Err(Error::refusal(match (output.status.signal(), text) {
             (Some(signal), text) => {
-                format!(
-                    "the library stopped with signal {signal} while it read the settings: {text}"
-                )
+                format!("the library stopped with signal {signal} while it answered: {text}")
             }
             (None, "") => format!("the library failed without a text ({})", output.status),
             (None, text) => text.to_owned(),

@@ -80,7 +80,7 @@ fn is_path(program: &OsStr) -> bool {
 }
 
 /// The file that `exec` would have taken.
-fn found(program: &OsStr) -> Option<PathBuf> {
+pub(crate) fn found(program: &OsStr) -> Option<PathBuf> {
     if is_path(program) {
         return Some(PathBuf::from(program)).filter(|path| path.exists());
     }

@@ -4,7 +4,13 @@ use crate::entry::Entry;
 use crate::table::{codes, functions, messages};
 
 /// Beginnings of names that may be left out, the longest first.
-const PREFIXES: [&str; 5] = ["acl_error_rt_", "acl_error_ge_", "acl_error_", "acl_", "rt_"];
+const PREFIXES: [&str; 5] = [
+    "acl_error_rt_",
+    "acl_error_ge_",
+    "acl_error_",
+    "acl_",
+    "rt_",
+];
 
 /// How alike two names must be to be offered (0 nothing in common, 1 equal).
 const ALIKE: f64 = 0.75;
@@ -85,7 +91,8 @@ pub fn suggest(query: &str, count: usize) -> Vec<&'static str> {
         }
     };
     for entry in all() {
-        let names = std::iter::once(entry.name().to_ascii_lowercase()).chain(short_names(entry.name()));
+        let names =
+            std::iter::once(entry.name().to_ascii_lowercase()).chain(short_names(entry.name()));
         let best = names.map(|name| strsim::normalized_damerau_levenshtein(&wanted, &name));
         offer(entry.name(), best.fold(0.0, f64::max));
     }
@@ -101,13 +108,21 @@ pub fn suggest(query: &str, count: usize) -> Vec<&'static str> {
         }
     }
     scored.sort_by(|left, right| right.0.total_cmp(&left.0));
-    scored.into_iter().take(count).map(|(_, name)| name).collect()
+    scored
+        .into_iter()
+        .take(count)
+        .map(|(_, name)| name)
+        .collect()
 }
 
 fn all() -> impl Iterator<Item = Entry> {
     let functions = functions().iter().map(Entry::Function);
     let messages = messages().iter().map(Entry::Message);
-    codes().iter().map(Entry::Code).chain(messages).chain(functions)
+    codes()
+        .iter()
+        .map(Entry::Code)
+        .chain(messages)
+        .chain(functions)
 }
 
 /// Lower-case forms of a name with its beginning left out.

@@ -64,7 +64,8 @@ pub fn function(name: &str) -> Option<&'static Function> {
 /// The objects of a file. The files are part of this program; a line that is no JSON does not
 /// pass `tools/gen_knowledge.py --check` and the tests of this crate, and is left out.
 fn lines(file: &'static str) -> impl Iterator<Item = Value> {
-    file.lines().filter_map(|line| serde_json::from_str(line).ok())
+    file.lines()
+        .filter_map(|line| serde_json::from_str(line).ok())
 }
 
 fn text(row: &Value, key: &str) -> String {

@@ -12,7 +12,9 @@ use serde_json::Value;
 fn spec(name: &str) -> Vec<Value> {
     let path = format!("{}/../../spec/{name}.jsonl", env!("CARGO_MANIFEST_DIR"));
     let text = std::fs::read_to_string(path).unwrap();
-    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    text.lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
 }
 
 fn names(query: &str) -> Vec<&'static str> {
@@ -21,36 +23,62 @@ fn names(query: &str) -> Vec<&'static str> {
 
 #[test]
 fn every_return_code_is_explained_in_both_languages_by_number_and_by_name() {
-    let rows: Vec<_> = spec("errors").into_iter().filter(|row| !row["value"].is_null()).collect();
+    let rows: Vec<_> = spec("errors")
+        .into_iter()
+        .filter(|row| !row["value"].is_null())
+        .collect();
     assert_eq!((rows.len(), codes().len()), (254, 254));
     for row in rows {
         let name = row["name"].as_str().unwrap();
         let value = row["value"].as_i64().unwrap();
         assert_eq!(names(name), [name]);
         assert!(names(&value.to_string()).contains(&name), "{value}");
-        let Entry::Code(found) = find(name)[0] else { panic!("{name} is no code") };
+        let Entry::Code(found) = find(name)[0] else {
+            panic!("{name} is no code")
+        };
         assert_eq!(i64::from(found.value), value);
         for language in [Language::English, Language::Chinese] {
             let words = found.words(language);
-            assert!(!words.meaning.is_empty() && !words.remedy.is_empty(), "{name}");
+            assert!(
+                !words.meaning.is_empty() && !words.remedy.is_empty(),
+                "{name}"
+            );
             assert!(!words.causes.is_empty(), "{name}");
         }
-        assert_ne!(found.words(Language::English), found.words(Language::Chinese));
+        assert_ne!(
+            found.words(Language::English),
+            found.words(Language::Chinese)
+        );
     }
 }
 
 #[test]
 fn every_message_code_is_explained_and_its_return_codes_exist() {
-    let rows: Vec<_> = spec("errors").into_iter().filter(|row| row["value"].is_null()).collect();
+    let rows: Vec<_> = spec("errors")
+        .into_iter()
+        .filter(|row| row["value"].is_null())
+        .collect();
     assert_eq!(rows.len(), 82);
     for row in &rows {
         let name = row["name"].as_str().unwrap();
         assert_eq!(names(name), [name]);
     }
     for entry in messages() {
-        assert!(!entry.words(Language::Chinese).meaning.is_ascii(), "{}", entry.name);
-        assert!(!entry.words(Language::English).meaning.is_empty(), "{}", entry.name);
-        assert!(entry.codes.iter().all(|value| code(*value).is_some()), "{}", entry.name);
+        assert!(
+            !entry.words(Language::Chinese).meaning.is_ascii(),
+            "{}",
+            entry.name
+        );
+        assert!(
+            !entry.words(Language::English).meaning.is_empty(),
+            "{}",
+            entry.name
+        );
+        assert!(
+            entry.codes.iter().all(|value| code(*value).is_some()),
+            "{}",
+            entry.name
+        );
     }
     assert_eq!(message("EE1018").unwrap().codes[0], 107_002);
 }
@@ -64,11 +92,18 @@ fn every_function_has_its_rules_products_and_state() {
         let found = function(name).unwrap();
         let rules: BTreeSet<_> = found.rules.iter().map(|rule| rule.text.as_str()).collect();
         let wanted = row["constraints"].as_array().unwrap();
-        assert_eq!(rules, wanted.iter().map(|rule| rule.as_str().unwrap()).collect(), "{name}");
+        assert_eq!(
+            rules,
+            wanted.iter().map(|rule| rule.as_str().unwrap()).collect(),
+            "{name}"
+        );
         for ((key, _), has) in cannery_knowledge::PRODUCTS.iter().zip(found.products) {
             assert_eq!(row["products"][key].as_bool(), has, "{name} on {key}");
         }
-        assert!(["full", "partial", "untested", "no"].contains(&found.state.as_str()), "{name}");
+        assert!(
+            ["full", "partial", "untested", "no"].contains(&found.state.as_str()),
+            "{name}"
+        );
         assert_eq!(names(name), [name]);
     }
     let align = function("aclrtMalloc").unwrap();
@@ -94,7 +129,12 @@ fn a_pasted_text_is_explained_part_by_part() {
                 [ACL_ERROR_RT_CONTEXT_NULL 107002]";
     assert_eq!(
         names(text),
-        ["EE1018", "aclrtMalloc", "aclrtSetDevice", "ACL_ERROR_RT_CONTEXT_NULL"]
+        [
+            "EE1018",
+            "aclrtMalloc",
+            "aclrtSetDevice",
+            "ACL_ERROR_RT_CONTEXT_NULL"
+        ]
     );
     assert!(names("the timeout was 0 and free 1000").is_empty());
 }
@@ -112,7 +152,11 @@ fn typos_find_their_name_first_and_nonsense_finds_nothing() {
         assert!(find(typo).is_empty(), "{typo}");
         assert_eq!(suggest(typo, 5).first(), Some(&meant), "{typo}");
     }
-    assert!(suggest("107999", 5).iter().all(|name| !find(name).is_empty()));
+    assert!(
+        suggest("107999", 5)
+            .iter()
+            .all(|name| !find(name).is_empty())
+    );
     assert!(suggest("xyzzyplugh", 5).is_empty());
     assert_eq!(suggest("aclrtMallo", 2).len(), 2);
 }
