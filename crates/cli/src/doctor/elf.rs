@@ -29,7 +29,7 @@ pub(super) fn dynamic(file: &[u8], origin: &Path) -> Option<Dynamic> {
     let size = usize::try_from(number(file, 54, 2)?).ok()?;
     let count = usize::try_from(number(file, 56, 2)?).ok()?;
     let headers: Vec<usize> = (0..count)
-        .map(|index| Some(table.checked_add(index.checked_mul(size)?)?))
+        .map(|index| table.checked_add(index.checked_mul(size)?))
         .collect::<Option<_>>()?;
     let kind = |at: usize| number(file, at, 4).and_then(|kind| u32::try_from(kind).ok());
     let Some(section) = headers
@@ -124,9 +124,7 @@ mod tests {
             let _ = dynamic(&file[..length], Path::new("/"));
         }
         let mut wild = file[..4096].to_vec();
-        for at in 24..4096 {
-            wild[at] = 0xff;
-        }
+        wild[24..].fill(0xff);
         assert_eq!(dynamic(&wild, Path::new("/")), None);
     }
 }
