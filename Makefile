@@ -9,11 +9,12 @@ TARGET := $(or $(CARGO_TARGET_DIR),target)
 PREFIX := $(TARGET)/prefix
 TOOLS  := $(TARGET)/tools
 VENV   := .venv
+MDBOOK := 0.4.52
 
 export CARGO
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test conformance bench audit fmt lint venv clean
+.PHONY: help build demo test conformance bench audit docs newcomer generate fmt lint venv clean
 
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 14
@@ -48,6 +49,19 @@ audit: $(TOOLS)/bin/cargo-deny ## licences, advisories and sources of the depend
 
 $(TOOLS)/bin/cargo-deny:
 	$(CARGO) install --locked --root $(TOOLS) cargo-deny
+
+docs: build venv $(TOOLS)/bin/mdbook ## the book (target/book): its code is run, its links and pages are looked at
+	@$(VENV)/bin/python tests/readme/check_readme.py
+	@MDBOOK=$(abspath $(TOOLS))/bin/mdbook $(VENV)/bin/python tests/book/check_book.py
+
+$(TOOLS)/bin/mdbook:
+	nice $(CARGO) install --locked --root $(TOOLS) --version $(MDBOOK) --no-default-features --features search mdbook
+
+newcomer: ## a fresh clone in a bare environment follows the README to the letter
+	@$(PYTHON) tests/newcomer/newcomer.py
+
+generate: ## everything that is generated, again
+	$(PYTHON) tools/check_generated.py --write
 
 venv: $(VENV)/.ready ## a Python environment of the project's own (.venv)
 

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Runs every generator of this directory with --check: no committed output is stale.
 
-Ends with `N passed, N failed`. Needs only the standard library.
+With --write it runs them without, so that all is fresh afterwards. Ends with `N passed, N failed`.
+Needs only the standard library.
 """
 
 import subprocess
@@ -19,9 +20,15 @@ def generators():
 
 def main():
     """Checks all of them."""
+    mode = ["--check"]
+    if sys.argv[1:] == ["--write"]:
+        mode = []
+    elif sys.argv[1:]:
+        print("usage: check_generated.py [--write]", file=sys.stderr)
+        return 2
     passed = failed = 0
     for path in generators():
-        command = [sys.executable, str(path), "--check"]
+        command = [sys.executable, str(path), *mode]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         good = done.returncode == 0
         print(f"{'ok    ' if good else 'FAILED'} {path.name}")

@@ -7,8 +7,10 @@ from pathlib import Path
 
 MARK = re.compile(r"^<!-- (test|file|output)(?:: (.*))? -->$")
 FENCE = re.compile(r"^```(\w*)$")
-FILE_NAME = re.compile(r"^(?:/\* | ?# ?|// )([\w.-]+\.(?:c|py|txt))(?: \*/)?$")
+FILE_NAME = re.compile(r"^(?:/\* | ?# ?|// )([\w./-]+\.(?:c|cpp|h|rs|py|txt|toml|ini|sh|yml))(?: \*/)?$")
 ELLIPSIS = "..."
+# What can be run, or be written to a file for something that runs.
+CODE = {"c", "cpp", "python", "rust", "sh", "console", "cmake", "toml", "ini", "yaml"}
 
 
 @dataclass
@@ -86,6 +88,17 @@ def difference(shown, output):
             return f"the output lacks these lines (after line {at}):\n{wanted}\n--- output ---\n{output}"
         at = start + len(group)
     return ""
+
+
+def session(body):
+    """The commands of a `console` block (after `$ `), each with the lines that it shows."""
+    steps = []
+    for line in body.splitlines():
+        if line.startswith("$ "):
+            steps.append([line[2:], ""])
+        elif steps:
+            steps[-1][1] += line + "\n"
+    return steps
 
 
 def compare(first, second):

@@ -3,8 +3,9 @@
 
 A fenced block is tested when an HTML comment stands right above it:
 
-* ``<!-- test -->`` above a ``c``, ``python`` or ``sh`` block: it is compiled and run on the emulated
-  NPU and must end with 0. When its first line is a comment that names a file (``/* hello.c */``,
+* ``<!-- test -->`` above a ``c``, ``cpp``, ``python``, ``rust`` or ``sh`` block: it is compiled and run on
+  the emulated NPU and must end with 0. In a ``console`` block each line after ``$`` is a command, and the
+  lines that follow it must be in its output. When its first line is a comment that names a file (``/* hello.c */``,
   ``# hello.py``), the block is also written to that file for the ``sh`` blocks of the same page,
   which run in a directory of their own with ``target/prefix`` in it.
 * ``<!-- test: needs cmake -->``: the same where that command exists; elsewhere it is left out, and
@@ -13,9 +14,12 @@ A fenced block is tested when an HTML comment stands right above it:
 * ``<!-- output: COMMAND -->``: the command's output must contain the lines of the block, in their
   order. A line ``...`` stands for any lines; without one, they follow each other.
 
-Besides: both READMEs hold the same blocks, relative links lead somewhere, the settings page lists
-every setting, and every test that a page names exists. Ends with `N passed, N failed`. Needs only
-the standard library, a C compiler, and the prefix (CANNERY_PREFIX, else target/prefix).
+A block of code without such a comment is a failure; the declarations of docs/reference are compiled
+with the headers instead. Besides: both READMEs hold the same blocks, relative links lead somewhere,
+every page is a chapter of the book, every function has an entry in the reference, the settings page
+lists every setting, and every test that a page names exists. Names of pages as arguments: only the
+blocks and links of these. Ends with `N passed, N failed`. Needs only the standard library, a C and a
+C++ compiler, and the prefix (CANNERY_PREFIX, else target/prefix); rustc for blocks in Rust.
 """
 
 import os
@@ -25,6 +29,7 @@ import tempfile
 from pathlib import Path
 
 import blocks
+import book
 import facts
 import links
 
@@ -32,7 +37,11 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
 PREFIX = Path(os.environ.get("CANNERY_PREFIX", TARGET / "prefix")).resolve()
 CC = os.environ.get("CC", "cc").split()
-C_FLAGS = ["-std=c99", "-Wall", "-Wextra", "-pedantic", "-Werror"]
+CXX = os.environ.get("CXX", "c++").split()
+RUSTC = os.environ.get("RUSTC", "rustc").split()
+WARNINGS = ["-Wall", "-Wextra", "-pedantic", "-Werror"]
+C_FLAGS = ["-std=c99", *WARNINGS]
+LINK = [f"-I{PREFIX / 'include'}", f"-L{PREFIX / 'lib64'}", "-lascendcl"]
 READMES = ("README.md", "README.zh-CN.md")
 LIMIT = 120
 
@@ -82,12 +91,30 @@ def on_npu(block, command):
     return [str(PREFIX / "bin" / "cannery"), "run", "--quiet", *block.options(), "--", *command]
 
 
-def run_c(block, where):
+def run_linked(block, where, suffix, compiler):
     """Compiles and runs a program."""
-    source = where / "block.c"
+    source = where / f"block{suffix}"
     source.write_text(block.body, encoding="utf-8")
-    link = [f"-I{PREFIX / 'include'}", f"-L{PREFIX / 'lib64'}", "-lascendcl"]
-    _, problem = execute([*CC, *C_FLAGS, str(source), "-o", str(where / "block"), *link], where)
+    _, problem = execute([*compiler, str(source), "-o", str(where / "block"), *LINK], where)
+    return problem or execute(on_npu(block, [str(where / "block")]), where)[1]
+
+
+def run_c(block, where):
+    """Compiles and runs a program in C."""
+    return run_linked(block, where, ".c", [*CC, *C_FLAGS])
+
+
+def run_cpp(block, where):
+    """Compiles and runs a program in C++."""
+    return run_linked(block, where, ".cpp", [*CXX, "-std=c++17", *WARNINGS])
+
+
+def run_rust(block, where):
+    """Compiles and runs a program in Rust, with the compiler alone."""
+    source = where / "block.rs"
+    source.write_text(block.body, encoding="utf-8")
+    command = [*RUSTC, "--edition", "2021", "-D", "warnings", "-L", str(PREFIX / "lib64")]
+    _, problem = execute([*command, str(source), "-o", str(where / "block")], where)
     return problem or execute(on_npu(block, [str(where / "block")]), where)[1]
 
 
@@ -103,7 +130,24 @@ def run_sh(block, where):
     return execute(["bash", "-eu", "-o", "pipefail", "-c", block.body], where)[1]
 
 
-RUNNERS = {"c": run_c, "python": run_python, "sh": run_sh}
+def run_console(block, where):
+    """Runs the commands of a session one by one, and compares what each shows."""
+    for command, shown in blocks.session(block.body):
+        output, problem = execute(["bash", "-o", "pipefail", "-c", command], where)
+        problem = problem or blocks.difference(shown, output)
+        if problem:
+            return f"$ {command}\n{problem}"
+    return "" if blocks.session(block.body) else "no line begins with `$ `"
+
+
+RUNNERS = {
+    "c": run_c,
+    "cpp": run_cpp,
+    "python": run_python,
+    "rust": run_rust,
+    "sh": run_sh,
+    "console": run_console,
+}
 
 
 def scratch(page, folder):
@@ -113,7 +157,9 @@ def scratch(page, folder):
     (where / "target" / "prefix").symlink_to(PREFIX)
     for block in page:
         if block.kind in ("test", "file") and block.file_name:
-            (where / block.file_name).write_text(block.body, encoding="utf-8")
+            file = where / block.file_name
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(block.body, encoding="utf-8")
     return where
 
 
@@ -134,17 +180,40 @@ def check_page(path, report):
             with tempfile.TemporaryDirectory() as folder:
                 where = scratch(page, folder)
                 report(title, runner(block, where) if runner else "no way to run this language")
+        elif block.language in blocks.CODE and not block.kind:
+            report(title, "no comment above this block says how it is tested")
+
+
+def check_declarations(path, report):
+    """Compiles what a page of the reference declares, after the headers that declare the same."""
+    with tempfile.TemporaryDirectory() as folder:
+        source = Path(folder) / "declarations.c"
+        source.write_text(book.declarations(ROOT, path), encoding="utf-8")
+        _, problem = execute([*CC, *C_FLAGS, f"-I{PREFIX / 'include'}", "-fsyntax-only", str(source)], folder)
+    report(f"declarations of {path.relative_to(ROOT)}", problem)
 
 
 def main():
-    """Checks everything."""
+    """Checks everything, or the pages that are named."""
     if not (PREFIX / "bin" / "cannery").is_file():
         print("no toolkit in the prefix: run `make build` first", file=sys.stderr)
         return 1
+    # Programs of this Python's environment, such as pytest.
+    os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     report = Report()
-    pages = links.pages(ROOT)
+    pages = [Path(name).resolve() for name in sys.argv[1:]] or links.pages(ROOT)
     for path in pages:
-        check_page(path, report)
+        if path.parent == ROOT / book.REFERENCE:
+            check_declarations(path, report)
+        else:
+            check_page(path, report)
+    if sys.argv[1:]:
+        for path in pages:
+            report(f"links of {path.relative_to(ROOT)}", links.broken(path, ROOT))
+        print(f"{report.passed} passed, {report.failed} failed")
+        return 1 if report.failed or not report.passed else 0
+    for name, problem in book.check(ROOT):
+        report(name, problem)
     report("both READMEs hold the same blocks", blocks.compare(*(ROOT / name for name in READMES)))
     for path in pages:
         report(f"links of {path.relative_to(ROOT)}", links.broken(path, ROOT))

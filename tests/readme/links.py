@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
-TOP = ("README.md", "README.zh-CN.md", "CHANGELOG.md", "CONTRIBUTING.md")
+TOP = ("README.md", "README.zh-CN.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")
 
 
 def pages(root):

@@ -4,7 +4,10 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests" / "readme"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import blocks
+import book
+import book_preprocessor
 import check_readme
 import facts
 import links
@@ -106,3 +109,54 @@ def test_names_and_codes_are_compared(tmp_path):
     assert not facts.names(tmp_path, [errors])
     errors.write_text("`aclrtMallok`\n", encoding="utf-8")
     assert "aclrtMallok" in facts.names(tmp_path, [errors])
+
+
+def test_sessions_are_cut_into_commands():
+    assert blocks.session("$ one\na\nb\n$ two\n") == [["one", "a\nb\n"], ["two", ""]]
+
+
+def test_a_command_of_a_session_that_shows_something_else_is_noticed(tmp_path):
+    block = blocks.Block(1, "console", "$ echo hello\nhello\n", "test")
+    assert not check_readme.run_console(block, tmp_path)
+    block.body = "$ echo hello\ngoodbye\n"
+    assert "goodbye" in check_readme.run_console(block, tmp_path)
+    block.body = "hello\n"
+    assert check_readme.run_console(block, tmp_path)
+
+
+def repository(tmp_path, summary, pages):
+    """A repository with these pages and one function."""
+    for name, text in {"SUMMARY.md": summary, **pages}.items():
+        path = tmp_path / "docs" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    (tmp_path / "spec").mkdir()
+    (tmp_path / "spec/functions.jsonl").write_text('{"name": "aclOne"}\n', encoding="utf-8")
+    return tmp_path
+
+
+def test_a_page_in_no_chapter_is_noticed(tmp_path):
+    root = repository(tmp_path, "[A](a.md)\n- [B](b.md)\n- [A](a.md)\n", {"a.md": "", "c/d.md": ""})
+    problems = book.loose_ends(root)
+    assert "docs/c/d.md: in no chapter" in problems
+    assert "docs/b.md: no such page" in problems
+    assert "docs/a.md: named twice" in problems
+
+
+def test_a_function_without_an_entry_is_noticed(tmp_path):
+    entry = "## aclOne\n\n```c\nint aclOne(void);\n```\n"
+    root = repository(tmp_path, "", {"reference/one.md": entry})
+    assert not book.entries(root)
+    (root / "docs/reference/one.md").write_text("## aclOne\n", encoding="utf-8")
+    assert "no declaration" in book.entries(root)
+    (root / "docs/reference/one.md").write_text("", encoding="utf-8")
+    assert "aclOne: 0 entries" in book.entries(root)
+
+
+def test_links_out_of_the_book_become_paths():
+    rewrite = book_preprocessor.rewrite
+    assert rewrite("[a](b.md#c) [d](#e)", "x.md") == "[a](b.md#c) [d](#e)"
+    assert rewrite("[a](../b.md)", "x/y.md") == "[a](../b.md)"
+    assert rewrite("[the header](../include/a.h)", "x.md") == "the header (`include/a.h`)"
+    assert rewrite("[`../b.md`](../b.md)", "x.md") == "`b.md`"
+    assert rewrite("<!-- test -->\n```md\n[a](../b)\n```\n", "x.md") == "```md\n[a](../b)\n```\n"
