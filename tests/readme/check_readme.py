@@ -214,6 +214,8 @@ def main():
         return 1 if report.failed or not report.passed else 0
     for name, problem in book.check(ROOT):
         report(name, problem)
+    _, problem = execute([sys.executable, "tools/make_picture.py", "--check"], ROOT)
+    report("the picture shows what the tool shows", problem)
     report("both READMEs hold the same blocks", blocks.compare(*(ROOT / name for name in READMES)))
     for path in pages:
         report(f"links of {path.relative_to(ROOT)}", links.broken(path, ROOT))
