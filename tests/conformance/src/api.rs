@@ -383,6 +383,36 @@ functions! {
     // Captures.
     fn aclmdlRICaptureBegin(stream: aclrtStream, mode: aclmdlRICaptureMode) -> aclError;
     fn aclmdlRICaptureEnd(stream: aclrtStream, model: *mut aclmdlRI) -> aclError;
+    fn aclmdlRICaptureToModelRIBegin(stream: aclrtStream, model: aclmdlRI, mode: aclmdlRICaptureMode) -> aclError;
+    fn aclmdlRICaptureGetInfo(stream: aclrtStream, status: *mut aclmdlRICaptureStatus, model: *mut aclmdlRI) -> aclError;
+    fn aclmdlRICaptureThreadExchangeMode(mode: *mut aclmdlRICaptureMode) -> aclError;
+    fn aclmdlRICaptureTaskGrpBegin(stream: aclrtStream) -> aclError;
+    fn aclmdlRICaptureTaskGrpEnd(stream: aclrtStream, group: *mut aclrtTaskGrp) -> aclError;
+    fn aclmdlRICaptureTaskUpdateBegin(stream: aclrtStream, group: aclrtTaskGrp) -> aclError;
+    fn aclmdlRICaptureTaskUpdateEnd(stream: aclrtStream) -> aclError;
+    fn aclmdlRIExecuteAsync(model: aclmdlRI, stream: aclrtStream) -> aclError;
+    fn aclmdlRIAbort(model: aclmdlRI) -> aclError;
+    fn aclmdlRIDestroy(model: aclmdlRI) -> aclError;
+    fn aclmdlRIDestroyRegisterCallback(model: aclmdlRI, function: aclrtCallback, data: *mut c_void) -> aclError;
+    fn aclmdlRIDestroyUnregisterCallback(model: aclmdlRI, function: aclrtCallback) -> aclError;
+    fn aclmdlRIUnbindStream(model: aclmdlRI, stream: aclrtStream) -> aclError;
+    fn aclmdlRIGetId(model: aclmdlRI, id: *mut u32) -> aclError;
+    fn aclmdlRISetName(model: aclmdlRI, name: *const c_char) -> aclError;
+    fn aclmdlRIGetName(model: aclmdlRI, max: u32, name: *mut c_char) -> aclError;
+    fn aclmdlRIGetStreams(model: aclmdlRI, streams: *mut aclrtStream, count: *mut u32) -> aclError;
+    fn aclmdlRIGetTasksByStream(stream: aclrtStream, tasks: *mut aclmdlRITask, count: *mut u32) -> aclError;
+    fn aclmdlRITaskGetType(task: aclmdlRITask, kind: *mut aclmdlRITaskType) -> aclError;
+    fn aclmdlRITaskGetSeqId(task: aclmdlRITask, id: *mut u32) -> aclError;
+    fn aclmdlRITaskGetParams(task: aclmdlRITask, params: *mut aclmdlRITaskParams) -> aclError;
+    fn aclmdlRITaskSetParams(task: aclmdlRITask, params: *mut aclmdlRITaskParams) -> aclError;
+    fn aclmdlRITaskDisable(task: aclmdlRITask) -> aclError;
+    fn aclmdlRIUpdate(model: aclmdlRI) -> aclError;
+    fn aclmdlRIDebugPrint(model: aclmdlRI) -> aclError;
+    fn aclmdlRIDebugJsonPrint(model: aclmdlRI, path: *const c_char, flags: u32) -> aclError;
+    fn aclmdlRIAddCondTask(params: aclmdlRICondTaskParams, stream: aclrtStream, flags: u32) -> aclError;
+    fn aclmdlRICondHandleCreate(model: aclmdlRI, value: u32, flag: aclmdlRICondHandleFlag, handle: *mut aclmdlRICondHandle) -> aclError;
+    fn aclmdlRICondHandleGetCondPtr(handle: aclmdlRICondHandle, ptr: *mut *mut u64) -> aclError;
+    fn aclmdlRIKernelTaskGetAttribute(task: aclmdlRITask, attribute: aclrtLaunchKernelAttrId, value: *mut aclrtLaunchKernelAttrValue) -> aclError;
 
     // Stream-ordered pools.
     fn aclrtMemPoolCreate(pool: *mut aclrtMemPool, props: *const aclrtMemPoolProps) -> aclError;

@@ -21,6 +21,11 @@ mod event_order;
 mod exception;
 mod execution;
 mod gate;
+mod graph;
+mod graph_life;
+mod graph_modes;
+mod graph_streams;
+mod graph_update;
 mod host;
 mod info;
 mod init;
@@ -95,6 +100,11 @@ pub(crate) fn all() -> Vec<Case> {
         event_order::cases(),
         exception::cases(),
         execution::cases(),
+        graph::cases(),
+        graph_life::cases(),
+        graph_modes::cases(),
+        graph_streams::cases(),
+        graph_update::cases(),
         host::cases(),
         info::cases(),
         init::cases(),

@@ -125,7 +125,7 @@ pub fn end_task(model: u64, stream: u64) -> Result<()> {
 pub fn unbind_stream(model: u64, stream: u64) -> Result<()> {
     let model = find(model)?;
     let (stream, _) = bound(&model, stream)?;
-    stream.end_capture();
+    stream.end_capture(&model);
     Ok(())
 }
 

@@ -62,6 +62,9 @@ fn start(handle: u64, mode: i32) -> Result<(Here, &'static Stream)> {
     if stream.is_captured() {
         return Err(captured(handle));
     }
+    if stream.keeps_tasks() {
+        return Err(super::update::under_way());
+    }
     Ok((here, stream))
 }
 
@@ -90,15 +93,20 @@ pub fn begin(handle: u64, mode: i32) -> Result<()> {
     let (here, stream) = start(handle, mode)?;
     let model = Model::new(&here, Phase::Capturing(capturing(handle, mode)), false);
     model.state().add_branch(handle, stream);
-    enter(model, handle, stream)
+    model.publish()?;
+    enter(&model, handle, stream).inspect_err(|_| {
+        let _ = super::model::remove(&model);
+    })
 }
 
-fn enter(model: Arc<Model>, handle: u64, stream: &'static Stream) -> Result<()> {
-    model.publish()?;
+/// The stream gives its tasks to the model from now on. Another thread may have been faster.
+fn enter(model: &Arc<Model>, handle: u64, stream: &'static Stream) -> Result<()> {
+    mode::began();
+    let model = Arc::clone(model);
     if stream.begin_capture(Captured { model, branch: 0 }) {
-        mode::began();
         return Ok(());
     }
+    mode::ended();
     Err(captured(handle))
 }
 
@@ -117,6 +125,7 @@ pub fn begin_to_model(handle: u64, model: u64, mode: i32) -> Result<()> {
                 "the model is being captured or built, or was built; only a captured model takes more",
             ));
         }
+        enter(&model, handle, stream)?;
         state.phase = Phase::Capturing(capturing(handle, mode));
         // The same branch goes on, on another stream: everything so far comes first.
         let joined: Vec<usize> = state.branches.iter().map(|branch| branch.count).collect();
@@ -125,7 +134,7 @@ pub fn begin_to_model(handle: u64, model: u64, mode: i32) -> Result<()> {
         first.stream = stream;
         first.knows = joined;
     }
-    enter(model, handle, stream)
+    Ok(())
 }
 
 /// aclmdlRICaptureEnd: returns the model.
@@ -193,7 +202,7 @@ pub fn end(handle: u64, out: Option<&mut u64>) -> Result<()> {
                 ))
         };
         for branch in &state.branches {
-            branch.stream.end_capture();
+            branch.stream.end_capture(&model);
         }
         state.phase = Phase::Ready;
         failed
@@ -206,7 +215,7 @@ pub fn end(handle: u64, out: Option<&mut u64>) -> Result<()> {
         }
         Some((code, cause)) => {
             *out = 0;
-            super::model::destroy(model.handle)?;
+            super::model::remove(&model)?;
             Err(Fault::State { code, cause }.into())
         }
     }
@@ -296,6 +305,7 @@ pub(crate) fn external(it: &Captured, event: u64, flags: u32, what: External) {
         External::Record => What::ExternalRecord,
         External::Wait => What::ExternalWait,
         External::Reset => What::ResetEvent,
+        External::Forget => What::ResetLabel,
     };
     it.model.state().push(it.branch, what, about);
 }
@@ -305,12 +315,14 @@ pub(crate) enum External {
     Record,
     Wait,
     Reset,
+    /// A reset of an event that the capture itself recorded: each run has its own record anyway.
+    Forget,
 }
 
 /// A stream waits for an event whose record was captured: it becomes part of that capture.
 ///
 /// # Errors
-/// 107032 for a stream of another capture.
+/// 107031 for a default stream; 107032 for a stream of another capture.
 pub(crate) fn join(
     label: &Label,
     handle: u64,
@@ -318,6 +330,9 @@ pub(crate) fn join(
     event: u64,
     flags: u32,
 ) -> Result<()> {
+    if stream.home().is_default {
+        return Err(implicit());
+    }
     let branch = match stream.captured() {
         Some(it) if Arc::ptr_eq(&it.model, &label.model) => it.branch,
         Some(_) => return Err(conflict(handle)),
@@ -379,16 +394,16 @@ pub(crate) fn abandon(stream: &'static Stream) {
             if it.branch == 0 {
                 // Nobody can end it any more.
                 for branch in &state.branches {
-                    branch.stream.end_capture();
+                    branch.stream.end_capture(&it.model);
                 }
                 state.phase = Phase::Ready;
                 drop(state);
                 mode::ended();
-                let _ = super::model::destroy(it.model.handle);
+                let _ = super::model::remove(&it.model);
                 return;
             }
         }
-        stream.end_capture();
+        stream.end_capture(&it.model);
     }
 }
 

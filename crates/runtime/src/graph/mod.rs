@@ -35,10 +35,10 @@ pub(crate) mod update;
 pub use build::{bind_stream, build_begin, build_end, end_task, unbind_stream};
 pub use capture::{begin, begin_to_model, end, info};
 pub use mode::exchange;
-pub(crate) use model::Slot;
 pub use model::{
     Destroyed, destroy, id, name, register_destroy_callback, set_name, unregister_destroy_callback,
 };
+pub(crate) use model::{Model, Slot};
 pub use print::{debug_json, debug_print};
 pub use replay::{abort, execute, execute_async};
 pub use tasks::{

@@ -12,8 +12,8 @@ use crate::error::{Error, Fault, Result};
 use crate::os::lock::QuickLock;
 use crate::patient;
 use crate::process::{Here, current};
-use crate::stream::Stream;
 use crate::stream::task::Task;
+use crate::stream::{STREAMS, Stream};
 
 /// Marks a number as the handle of a model.
 const TAG: u64 = 0xd7 << 48;
@@ -69,6 +69,8 @@ pub(super) struct State {
     /// Nodes of each group.
     pub(super) groups: Vec<Vec<usize>>,
     pub(super) callbacks: Vec<(Destroyed, usize)>,
+    /// Runs that may go on: a stream, its handle, and how far it has to get.
+    pub(super) runs: Vec<(u64, &'static Stream, u64)>,
 }
 
 pub(super) struct Branch {
@@ -83,6 +85,8 @@ pub(super) struct Branch {
     pub(super) count: usize,
     /// The group that is being recorded on it.
     pub(super) group: Option<Vec<usize>>,
+    /// Something was captured on another branch meanwhile.
+    pub(super) interrupted: bool,
     /// Whether it begins with the run (built models).
     pub(super) from_start: bool,
     pub(super) ended: bool,
@@ -111,6 +115,8 @@ pub(super) enum What {
     ExternalRecord,
     ExternalWait,
     ResetEvent,
+    /// On an event that the model itself records: nothing to do, each run has its own.
+    ResetLabel,
 }
 
 /// What is known of the call behind a node, for those who ask.
@@ -154,6 +160,9 @@ impl State {
     /// Adds a node to a branch.
     pub(super) fn push(&mut self, branch: usize, what: What, about: About) {
         let number = self.nodes.len();
+        for (other, place) in self.branches.iter_mut().enumerate() {
+            place.interrupted |= other != branch && place.group.is_some();
+        }
         let place = &mut self.branches[branch];
         place.count += 1;
         let count = place.count;
@@ -205,10 +214,20 @@ impl State {
             knows: Vec::new(),
             count: 0,
             group: None,
+            interrupted: false,
             from_start: true,
             ended: false,
         });
         self.branches.len() - 1
+    }
+
+    /// Whether a run is not over.
+    pub(super) fn is_running(&mut self) -> bool {
+        self.runs.retain(|(handle, stream, position)| {
+            let same = |other: &Stream| std::ptr::eq(other, *stream);
+            STREAMS.find(*handle).is_some_and(same) && !stream.reached(*position)
+        });
+        !self.runs.is_empty()
     }
 
     /// Branches whose last work the first one does not wait for.
@@ -244,6 +263,7 @@ impl Model {
                 labels: Vec::new(),
                 groups: Vec::new(),
                 callbacks: Vec::new(),
+                runs: Vec::new(),
             }),
         })
     }
@@ -417,20 +437,37 @@ pub fn unregister_destroy_callback(handle: u64, function: Option<Destroyed>) -> 
     Ok(())
 }
 
-/// aclmdlRIDestroy: a run that is queued still comes to its end; the handle is gone at once.
+/// aclmdlRIDestroy.
 ///
 /// # Errors
-/// 100000 for NULL; 107017; 107026 while it is being captured.
+/// 100000 for NULL; 107017; 107026 while it is being captured; 107037 while it runs.
 pub fn destroy(handle: u64) -> Result<()> {
     let model = find(handle)?;
-    if model.is_capturing() {
-        return Err(Error::sequence(
-            abi::ACL_ERROR_RT_MODEL_CAPTURED,
-            "the model is being captured; end the capture first (aclmdlRICaptureEnd)",
-        ));
+    {
+        let mut state = model.state();
+        if matches!(state.phase, Phase::Capturing(_)) {
+            return Err(Error::sequence(
+                abi::ACL_ERROR_RT_MODEL_CAPTURED,
+                "the model is being captured; end the capture first (aclmdlRICaptureEnd)",
+            ));
+        }
+        if state.is_running() {
+            return Err(Error::sequence(
+                abi::ACL_ERROR_RT_MODEL_RUNNING,
+                "a run of the model is not over; wait for its stream first (aclrtSynchronizeStream)",
+            ));
+        }
     }
-    if list()?.remove(&handle).is_none() {
-        return Err(bad("modelRI", handle, "model"));
+    remove(&model)
+}
+
+/// Ends a model, whatever it does; a run that is queued still comes to its end.
+///
+/// # Errors
+/// 107017 for one that has ended.
+pub(super) fn remove(model: &Arc<Model>) -> Result<()> {
+    if list()?.remove(&model.handle).is_none() {
+        return Err(bad("modelRI", model.handle, "model"));
     }
     let (callbacks, runners, bound) = {
         let mut state = model.state();
@@ -446,7 +483,9 @@ pub fn destroy(handle: u64) -> Result<()> {
             .collect();
         (std::mem::take(&mut state.callbacks), runners, bound)
     };
-    bound.into_iter().for_each(Stream::end_capture);
+    bound
+        .into_iter()
+        .for_each(|stream| stream.end_capture(model));
     super::replay::give_up(runners);
     for (function, data) in callbacks {
         call(function, data);

@@ -28,7 +28,7 @@ fn what(node: &Node, window: &Window) -> String {
         What::Wait { label } => format!("wait for event {:#x} (label {label})", node.about.event),
         What::ExternalRecord => format!("record external event {:#x}", node.about.event),
         What::ExternalWait => format!("wait for external event {:#x}", node.about.event),
-        What::ResetEvent => format!("reset event {:#x}", node.about.event),
+        What::ResetEvent | What::ResetLabel => format!("reset event {:#x}", node.about.event),
         What::Run(slot) => slot.look(|task| {
             let details = task.details(window);
             if details.is_empty() {
@@ -134,7 +134,7 @@ fn document(model: &Model, verbose: bool, window: &Window) -> Value {
                 let kind = match &node.what {
                     What::Record { .. } | What::ExternalRecord => "record event",
                     What::Wait { .. } | What::ExternalWait => "wait for event",
-                    What::ResetEvent => "reset event",
+                    What::ResetEvent | What::ResetLabel => "reset event",
                     What::Run(slot) => slot.look(Task::name),
                 };
                 json!({

@@ -60,7 +60,7 @@ fn record(stream: &'static Stream) -> Arc<Record> {
 }
 
 /// Queues one run behind what `stream` has.
-fn run_on(model: &Model, stream: &'static Stream) -> Result<()> {
+fn run_on(model: &Model, handle: u64, stream: &'static Stream) -> Result<()> {
     let mut guard = model.state();
     let state = &mut *guard;
     match &state.phase {
@@ -118,14 +118,34 @@ fn run_on(model: &Model, stream: &'static Stream) -> Result<()> {
             What::ExternalRecord => event::record_external(node.about.event, own),
             What::ExternalWait => engine::submit(own, Task::WaitExternal(node.about.event)),
             What::ResetEvent => engine::submit(own, Task::ResetExternal(node.about.event)),
+            What::ResetLabel => {}
         }
     }
     if state.built {
-        for own in streams {
+        for own in &streams {
             wait(stream, record(own));
         }
     }
+    let runners: Vec<&'static Stream> = streams
+        .into_iter()
+        .filter(|own| !std::ptr::eq(*own, stream))
+        .collect();
+    if !runners.is_empty() {
+        // Nobody waits for a runner but the stream of the run: it tells what failed there.
+        let gather = move || first_error(runners.iter().copied());
+        engine::submit(stream, Task::Compute(Arc::new(gather)));
+    }
+    // Forgets those that are over.
+    state.is_running();
+    state.runs.push((handle, stream, stream.submitted()));
     Ok(())
+}
+
+/// The first error of some streams; none has one afterwards.
+fn first_error(streams: impl Iterator<Item = &'static Stream>) -> i32 {
+    streams
+        .map(Stream::take_error)
+        .fold(0, |first, code| if first == 0 { code } else { first })
 }
 
 /// aclmdlRIExecuteAsync: queues one run. On a stream that is captured itself, the run becomes part of that
@@ -140,7 +160,7 @@ pub fn execute_async(model: u64, stream: u64) -> Result<()> {
     if let Some(outer) = own.captured() {
         return super::tasks::copy_into(&model, &outer, own, stream);
     }
-    run_on(&model, own)
+    run_on(&model, stream, own)
 }
 
 /// aclmdlRIExecute: one run, and waits for it; milliseconds, -1: for ever.
@@ -163,28 +183,16 @@ pub fn execute(model: u64, timeout: i32) -> Result<()> {
     here()?;
     super::mode::unsafe_call("aclmdlRIExecute")?;
     let made = manage::make_internal(model.context, model.generation)?;
-    let result = run_on(&model, made.1).and_then(|()| {
+    let result = run_on(&model, made.0, made.1).and_then(|()| {
         if !engine::wait_for(made.1, made.1.submitted(), until) {
             return Err(Error::sequence(
                 abi::ACL_ERROR_RT_STREAM_SYNC_TIMEOUT,
                 "the model was not done in time; it goes on",
             ));
         }
-        let codes = model
-            .state()
-            .branches
-            .iter()
-            .map(|branch| branch.runner)
-            .collect::<Vec<_>>();
-        let failed = codes
-            .into_iter()
-            .filter_map(|runner| STREAMS.find(runner))
-            .chain([made.1])
-            .map(Stream::take_error)
-            .find(|code| *code != 0);
-        match failed {
-            None => Ok(()),
-            Some(code) => Err(Error::sequence(code, "a task of the model failed")),
+        match made.1.take_error() {
+            0 => Ok(()),
+            code => Err(Error::sequence(code, "a task of the model failed")),
         }
     });
     give_up(vec![made.0]);

@@ -133,7 +133,7 @@ fn kind(node: &Node) -> i32 {
     match &node.what {
         What::Record { .. } | What::ExternalRecord => abi::ACL_MODEL_RI_TASK_EVENT_RECORD,
         What::Wait { .. } | What::ExternalWait => abi::ACL_MODEL_RI_TASK_EVENT_WAIT,
-        What::ResetEvent => abi::ACL_MODEL_RI_TASK_EVENT_RESET,
+        What::ResetEvent | What::ResetLabel => abi::ACL_MODEL_RI_TASK_EVENT_RESET,
         What::Run(slot) => slot.look(|task| match task {
             Task::ValueWrite { .. } => abi::ACL_MODEL_RI_TASK_VALUE_WRITE,
             Task::ValueWait { .. } => abi::ACL_MODEL_RI_TASK_VALUE_WAIT,
@@ -201,7 +201,7 @@ pub fn task_parameters(task: u64) -> Result<(i32, u64, Option<Parameters>)> {
             event_flag,
             flag: 1,
         }),
-        What::ResetEvent => Some(Parameters::EventReset {
+        What::ResetEvent | What::ResetLabel => Some(Parameters::EventReset {
             event,
             event_flag,
             flag: 0,
@@ -299,11 +299,25 @@ pub fn disable_task(task: u64) -> Result<()> {
 /// aclmdlRIUpdate: what was set and disabled counts for the runs that are queued from now on.
 ///
 /// # Errors
-/// 100000 for NULL; 107017; 107026.
+/// 100000 for NULL; 107017; 107026; 107040 for a built model, and while a run is not over: nothing changes then.
 pub fn update(handle: u64) -> Result<()> {
     let model = find(handle)?;
     ready(&model)?;
     let mut state = model.state();
+    let cause = if state.built {
+        "the model was built; only captured models can be updated"
+    } else if state.is_running() {
+        "a run of the model is not over; wait for its stream first (aclrtSynchronizeStream)"
+    } else {
+        ""
+    };
+    if !cause.is_empty() {
+        return Err(Fault::State {
+            code: abi::ACL_ERROR_RT_MODEL_UPDATE_FAILED,
+            cause: cause.to_owned(),
+        }
+        .into());
+    }
     for node in &mut state.nodes {
         if let (Some(task), What::Run(slot)) = (node.staged.take(), &node.what) {
             if task.is_nothing() {
@@ -359,6 +373,7 @@ pub(super) fn copy_into(
             What::ExternalRecord => into.push(branch, What::ExternalRecord, node.about),
             What::ExternalWait => into.push(branch, What::ExternalWait, node.about),
             What::ResetEvent => into.push(branch, What::ResetEvent, node.about),
+            What::ResetLabel => into.push(branch, What::ResetLabel, node.about),
         }
     }
     Ok(())

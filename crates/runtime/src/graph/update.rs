@@ -30,6 +30,11 @@ fn wrong_state(cause: impl Into<String>) -> Error {
     .into()
 }
 
+/// The stream collects an update.
+pub(super) fn under_way() -> Error {
+    wrong_state("an update is under way on the stream; end it first (aclmdlRICaptureTaskUpdateEnd)")
+}
+
 fn not_captured(handle: u64) -> Error {
     Fault::State {
         code: abi::ACL_ERROR_RT_STREAM_NOT_CAPTURED,
@@ -57,14 +62,16 @@ pub fn group_begin(handle: u64) -> Result<()> {
         ));
     }
     *open = Some(Vec::new());
+    state.branches[it.branch].interrupted = false;
     Ok(())
 }
 
 /// aclmdlRICaptureTaskGrpEnd: returns the group.
 ///
 /// # Errors
-/// 100000 for NULL; 107017, 107002, 107003; 107029; 107033 without a beginning; 507009 for a group with
-/// something that cannot be replaced (events): there is no group then.
+/// 100000 for NULL; 107017, 107002, 107003; 107029; 107033 without a beginning; 107034 when another stream
+/// of the capture was given something meanwhile; 507009 for a group with something that cannot be replaced
+/// (events). There is no group in the last two cases, and the capture goes on.
 pub fn group_end(handle: u64, out: Option<&mut u64>) -> Result<()> {
     let Some(out) = out else {
         return Err(Error::null("handle"));
@@ -79,6 +86,15 @@ pub fn group_end(handle: u64, out: Option<&mut u64>) -> Result<()> {
             "no task group was begun on the stream (aclmdlRICaptureTaskGrpBegin)",
         ));
     };
+    if state.branches[it.branch].interrupted {
+        return Err(Fault::State {
+            code: abi::ACL_ERROR_STREAM_TASK_GROUP_INTR,
+            cause: "another stream of the capture was given something while the group was recorded; keep to \
+                    the stream of the group between its beginning and its end"
+                .to_owned(),
+        }
+        .into());
+    }
     let fixed = |node: &usize| !matches!(state.nodes[*node].what, What::Run(_));
     if nodes.iter().any(fixed) {
         return Err(Error::sequence(

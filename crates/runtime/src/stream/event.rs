@@ -1,7 +1,7 @@
 //! Manual chapter: events. Two generations with different rules: "plain" ones, and those of
 //! aclrtCreateEventExWithFlag ("Ex").
 
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Instant;
 
@@ -44,6 +44,8 @@ struct Inner {
     /// Set when its newest record was captured instead of queued.
     captured: Option<Label>,
     waits: Vec<Weak<()>>,
+    /// Of events with ACL_EVENT_EXTERNAL: up when a record was done, down after a reset.
+    up: Option<Arc<AtomicBool>>,
     device: Option<&'static Device>,
 }
 
@@ -142,6 +144,7 @@ pub fn create(flags: Option<u32>, ex: bool) -> Result<u64> {
         *inner = Inner {
             flags,
             ex,
+            up: (flags & EXTERNAL != 0).then(Arc::default),
             device: Some(here.device()),
             ..Inner::default()
         };
@@ -238,10 +241,9 @@ pub fn record(handle: u64, stream: u64, flag: Option<u32>) -> Result<()> {
         inner.record = None;
         return Ok(());
     }
-    if info.flags & EXTERNAL != 0 {
-        return Err(Error::unsupported(
-            "an event with ACL_EVENT_EXTERNAL is for captures; record it on a stream that is being captured",
-        ));
+    if let Some(up) = info.up {
+        raise(up, stream);
+        return Ok(());
     }
     let record = Record::new(stream, info.shared);
     {
@@ -252,6 +254,16 @@ pub fn record(handle: u64, stream: u64, flag: Option<u32>) -> Result<()> {
     }
     engine::submit(stream, Task::Record(record));
     Ok(())
+}
+
+/// Queues a record of an event with ACL_EVENT_EXTERNAL.
+fn raise(up: Arc<AtomicBool>, stream: &'static Stream) {
+    let work = move || {
+        up.store(true, Ordering::Release);
+        engine::look_again();
+        0
+    };
+    engine::submit(stream, Task::Compute(Arc::new(work)));
 }
 
 fn device_only() -> Error {
@@ -327,7 +339,7 @@ pub fn stream_wait(stream: u64, handle: u64, timeout_s: u32, flag: Option<u32>) 
     if let Some(flag) = flag {
         check_external(event, &info, flag, false, captured.is_some())?;
     }
-    if info.flags & (SYNC | IPC) == 0 {
+    if info.flags & (SYNC | IPC) == 0 && !(info.up.is_some() && captured.is_some()) {
         return Err(Error::unsupported(
             "the event was created without ACL_EVENT_SYNC (1), so streams cannot wait for it",
         ));
@@ -338,7 +350,7 @@ pub fn stream_wait(stream: u64, handle: u64, timeout_s: u32, flag: Option<u32>) 
         return capture::join(&label, number, stream, handle, info.flags);
     }
     if let Some(captured) = captured {
-        if flag != Some(1) {
+        if flag != Some(1) && info.up.is_none() {
             return Err(capture::no_record());
         }
         capture::external(&captured, handle, info.flags, External::Wait);
@@ -418,7 +430,7 @@ pub fn reset(handle: u64, stream: u64) -> Result<()> {
     not_null("event", handle)?;
     let event = find(handle)?;
     let info = event.read();
-    if info.ex || info.flags & SYNC == 0 {
+    if info.ex || (info.flags & SYNC == 0 && info.up.is_none()) {
         return Err(Error::unsupported(
             "only events of aclrtCreateEventWithFlag with ACL_EVENT_SYNC (1) can be reset",
         ));
@@ -426,7 +438,17 @@ pub fn reset(handle: u64, stream: u64) -> Result<()> {
     let captured = capture::of_handle(stream);
     let (_, stream) = stream_of_call("stream", stream)?;
     if let Some(captured) = captured {
-        capture::external(&captured, handle, info.flags, External::Reset);
+        let own = |label: &Label| Arc::ptr_eq(&label.model, &captured.model);
+        let what = if info.captured.as_ref().is_some_and(own) {
+            External::Forget
+        } else {
+            External::Reset
+        };
+        capture::external(&captured, handle, info.flags, what);
+        return Ok(());
+    }
+    if info.up.is_some() {
+        engine::submit(stream, Task::ResetExternal(handle));
         return Ok(());
     }
     engine::submit(
@@ -442,7 +464,11 @@ pub fn reset(handle: u64, stream: u64) -> Result<()> {
 /// Records an event of the program for a model that runs; a dead event is nobody's.
 pub(crate) fn record_external(handle: u64, stream: &'static Stream) {
     if let Some(event) = EVENTS.find(handle) {
-        let record = Record::new(stream, event.read().shared);
+        let info = event.read();
+        if let Some(up) = info.up {
+            return raise(up, stream);
+        }
+        let record = Record::new(stream, info.shared);
         {
             let mut inner = event.inner.lock();
             inner.captured = None;
@@ -452,15 +478,42 @@ pub(crate) fn record_external(handle: u64, stream: &'static Stream) {
     }
 }
 
-/// The newest record of an event of the program; `None` also for a dead one.
-pub(super) fn newest_record(handle: u64) -> Option<Arc<Record>> {
-    EVENTS.find(handle)?.inner.lock().record.clone()
+/// What a model that runs finds when it comes to wait for an event of the program.
+pub(super) enum Found {
+    /// Nothing to wait for.
+    Done,
+    /// It was recorded.
+    Recorded(Arc<Record>),
+    /// Not yet.
+    Nothing,
+    /// It was destroyed.
+    Dead,
 }
 
-/// Takes an event of the program back to the state before any record.
+/// See [`Found`].
+pub(super) fn look(handle: u64) -> Found {
+    let Some(event) = EVENTS.find(handle) else {
+        return Found::Dead;
+    };
+    let inner = event.inner.lock();
+    match (&inner.up, &inner.record) {
+        (Some(up), _) if up.load(Ordering::Acquire) => Found::Done,
+        (None, Some(record)) => Found::Recorded(record.clone()),
+        _ => Found::Nothing,
+    }
+}
+
+/// Takes an event of the program back to the state before any record that is done; one that is still queued
+/// comes after the reset.
 pub(super) fn reset_now(handle: u64) {
     if let Some(event) = EVENTS.find(handle) {
-        event.inner.lock().record = None;
+        let mut inner = event.inner.lock();
+        if let Some(up) = &inner.up {
+            up.store(false, Ordering::Release);
+        }
+        if inner.record.as_ref().is_some_and(|record| record.is_done()) {
+            inner.record = None;
+        }
     }
 }
 

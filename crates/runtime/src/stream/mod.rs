@@ -43,6 +43,7 @@ pub mod value;
 pub mod wait;
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU8, AtomicU32, AtomicU64, Ordering};
 
 use task::Task;
@@ -54,8 +55,8 @@ mod sync {
 }
 
 use crate::context::Context;
-use crate::graph::Update;
 use crate::graph::capture::Captured;
+use crate::graph::{Model, Update};
 use crate::os::lock::QuickLock;
 use crate::registry::Registry;
 
@@ -198,10 +199,11 @@ impl Stream {
         self.keep(Kept::Model(captured), CAPTURED)
     }
 
-    /// Runs its tasks again.
-    pub(crate) fn end_capture(&self) {
+    /// Runs its tasks again, unless another model gets them by now: the place of a stream that ended may be
+    /// that of a new one.
+    pub(crate) fn end_capture(&self, model: &Arc<Model>) {
         let mut kept = self.kept.lock();
-        if matches!(*kept, Kept::Model(_)) {
+        if matches!(&*kept, Kept::Model(captured) if Arc::ptr_eq(&captured.model, model)) {
             self.keeps.store(RUNS, Ordering::Release);
             let model = std::mem::take(&mut *kept);
             drop(kept);

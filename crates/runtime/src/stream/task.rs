@@ -9,7 +9,7 @@ use std::time::Instant;
 use cannery_abi as abi;
 
 use super::count_notify::{Condition, Count};
-use super::event::{self, Event};
+use super::event::{self, Event, Found};
 use super::notify::{self, Flag, Wait};
 use super::record::Record;
 use super::report::Report;
@@ -416,10 +416,13 @@ impl Task {
                     },
                 );
             }
-            Task::WaitExternal(handle) => match event::newest_record(handle) {
-                Some(record) if record.is_done_or_wait(stream) => {}
-                Some(_) => return Outcome::Blocked(Task::WaitExternal(handle)),
-                None => return Outcome::LookAgain(Task::WaitExternal(handle)),
+            Task::WaitExternal(handle) => match event::look(handle) {
+                Found::Done => {}
+                Found::Recorded(record) if record.is_done_or_wait(stream) => {}
+                Found::Recorded(_) => return Outcome::Blocked(Task::WaitExternal(handle)),
+                Found::Nothing => return Outcome::LookAgain(Task::WaitExternal(handle)),
+                // Nobody can record it any more.
+                Found::Dead => stream.fail(abi::ACL_ERROR_RT_INVALID_HANDLE),
             },
             Task::ResetExternal(handle) => event::reset_now(handle),
             Task::ResetEvent { event, record } => event.forget(record.as_ref()),

@@ -1,0 +1,606 @@
+//! The life of models: names and numbers, printing, built models, ends in the middle, many of them.
+
+use super::gate::*;
+use super::graph::*;
+use super::support::*;
+
+pub(super) fn cases() -> Vec<Case> {
+    let mut list = Vec::new();
+    built(&mut list);
+    list.extend(facts());
+    list.extend(ends());
+    crowds(&mut list);
+    list
+}
+
+impl T {
+    /// A stream that can be bound.
+    fn persistent(&self) -> aclrtStream {
+        let mut s = SENTINEL;
+        let code = aclrtCreateStreamWithConfig(&raw mut s, 0, ACL_STREAM_PERSISTENT);
+        self.ok(code, "aclrtCreateStreamWithConfig");
+        s
+    }
+
+    /// A model that is being built.
+    fn build(&self) -> aclmdlRI {
+        let mut model = SENTINEL;
+        self.ok(aclmdlRIBuildBegin(&raw mut model, 0), "aclmdlRIBuildBegin");
+        model
+    }
+
+    fn bind(&self, model: aclmdlRI, s: aclrtStream) {
+        self.ok(aclmdlRIBindStream(model, s, 0), "aclmdlRIBindStream");
+    }
+
+    fn build_end(&self, model: aclmdlRI) {
+        self.ok(aclmdlRIBuildEnd(model, null_mut()), "aclmdlRIBuildEnd");
+    }
+}
+
+fn built(list: &mut Vec<Case>) {
+    under_schedules!(list, "x.graph.build.two_streams", |t| {
+        let (h, _) = t.pinned(LEN);
+        let (out, untouched) = t.pinned(LEN * 2);
+        let a = t.malloc(LEN, ACL_MEM_MALLOC_HUGE_FIRST);
+        let b = t.malloc(LEN, ACL_MEM_MALLOC_HUGE_FIRST);
+        let n = t.notify();
+        let model = t.build();
+        let (s, r) = (t.persistent(), t.persistent());
+        t.bind(model, s);
+        t.bind(model, r);
+        t.copy_async(a, h, LEN, s);
+        t.ok(aclrtRecordNotify(n, s), "aclrtRecordNotify");
+        t.copy_async(out, a, LEN, s);
+        t.ok(aclrtWaitAndResetNotify(n, r, 0), "aclrtWaitAndResetNotify");
+        t.copy_async(b, a, LEN, r);
+        t.copy_async(off(out, LEN), b, LEN, r);
+        for own in [s, r] {
+            t.ok(aclmdlRIEndTask(model, own), "aclmdlRIEndTask");
+        }
+        t.build_end(model);
+        t.same_bytes(&host_read(out, LEN * 2), &untouched, "before the first run");
+        let other = t.stream();
+        for round in 0..6 {
+            let bytes = t.refill(h);
+            if round % 2 == 0 {
+                t.ok(aclmdlRIExecute(model, 60_000), "aclmdlRIExecute");
+            } else {
+                t.replay(model, other);
+                t.sync(other);
+            }
+            for part in host_read(out, LEN * 2).chunks(LEN) {
+                t.same_bytes(part, &bytes, "a run");
+            }
+        }
+        for own in [s, r] {
+            t.ok(aclmdlRIUnbindStream(model, own), "aclmdlRIUnbindStream");
+        }
+        let bytes = t.refill(h);
+        t.ok(aclmdlRIExecute(model, -1), "a run without its streams");
+        t.same_bytes(
+            &host_read(out, LEN),
+            &bytes,
+            "what it gave the model stays there",
+        );
+        t.destroy_model(model);
+    });
+    list.push(case("x.graph.build.refusals", Setup::device0(), |t| {
+        let model = t.build();
+        let s = t.persistent();
+        let mut other = SENTINEL;
+        t.fails(aclmdlRIBuildBegin(&raw mut other, 1), ERROR_FRONT, "flags");
+        t.eq(other, SENTINEL, "output");
+        t.fails(
+            aclmdlRIBindStream(model, null_mut(), 0),
+            ERROR_FRONT,
+            "no stream",
+        );
+        t.fails(
+            aclmdlRIBindStream(model, t.stream(), 0),
+            ERROR_PARAM,
+            "an ordinary stream",
+        );
+        t.fails(aclmdlRIBindStream(model, s, 3), ERROR_PARAM, "a flag");
+        t.fails(
+            aclmdlRIUnbindStream(model, s),
+            ERROR_PARAM,
+            "a stream that is not bound",
+        );
+        t.fails(
+            aclmdlRIEndTask(model, s),
+            ERROR_PARAM,
+            "the end of its tasks",
+        );
+        t.bind(model, s);
+        t.fails(
+            aclmdlRIBindStream(model, s, 0),
+            ERROR_PARAM,
+            "a bound stream",
+        );
+        let second = t.build();
+        t.fails(
+            aclmdlRIBindStream(second, s, 0),
+            ERROR_PARAM,
+            "a stream of another model",
+        );
+        t.fails(
+            aclmdlRIUnbindStream(second, s),
+            ERROR_PARAM,
+            "from another model",
+        );
+        let run = i64::from(ACL_ERROR_RT_MODEL_EXECUTE);
+        t.fails(
+            aclmdlRIExecute(model, -1),
+            run,
+            "a model that is being built",
+        );
+        t.fails(
+            aclmdlRIBuildEnd(model, addr(1)),
+            ERROR_FRONT,
+            "a reserved argument",
+        );
+        t.build_end(model);
+        t.fails(
+            aclmdlRIBuildEnd(model, null_mut()),
+            ERROR_PARAM,
+            "the second end",
+        );
+        t.fails(
+            aclmdlRIBindStream(model, t.persistent(), 0),
+            ERROR_PARAM,
+            "a stream too late",
+        );
+        let code = aclmdlRICaptureToModelRIBegin(t.stream(), model, GLOBAL);
+        t.fails(code, MODEL_CAPTURED, "a capture into a built model");
+        for timeout in [0, -2, i32::MIN] {
+            t.fails(aclmdlRIExecute(model, timeout), ERROR_PARAM, "a timeout");
+        }
+        t.destroy_model(model);
+        t.destroy_model(second);
+    }));
+    list.push(case(
+        "x.graph.build.a_stream_changes_models",
+        Setup::device0(),
+        |t| {
+            // The end of a model that a stream belonged to is nothing to the model that it belongs to now.
+            let (p, bytes) = t.filled(LEN);
+            let s = t.persistent();
+            let (first, second) = (t.build(), t.build());
+            t.bind(first, s);
+            t.ok(aclmdlRIUnbindStream(first, s), "aclmdlRIUnbindStream");
+            t.bind(second, s);
+            t.destroy_model(first);
+            t.ok(aclrtMemsetAsync(p, LEN, 4, LEN, s), "aclrtMemsetAsync");
+            t.ok(aclrtSynchronizeDevice(), "aclrtSynchronizeDevice");
+            t.build_end(second);
+            t.holds(p, &bytes, "memory before the run");
+            t.ok(aclmdlRIExecute(second, -1), "aclmdlRIExecute");
+            t.holds(p, &vec![4; LEN], "memory after the run");
+            t.destroy_model(second);
+            t.ok(aclrtMemsetAsync(p, LEN, 5, LEN, s), "aclrtMemsetAsync");
+            t.sync(s);
+            t.holds(p, &vec![5; LEN], "the stream is an ordinary one again");
+        },
+    ));
+    list.push(case("x.graph.build.abort", Setup::device0(), |t| {
+        let gate = Gate::closed();
+        let (p, bytes) = t.filled(LEN);
+        let s = t.persistent();
+        let model = t.build();
+        t.bind(model, s);
+        t.host_function(s, Gate::function(), gate.data());
+        t.ok(aclrtMemsetAsync(p, LEN, 4, LEN, s), "aclrtMemsetAsync");
+        t.build_end(model);
+        let code = aclmdlRIExecute(model, 20);
+        t.fails(code, TOO_LATE, "a run that takes too long");
+        gate.reached(t);
+        t.ok(aclmdlRIAbort(model), "aclmdlRIAbort");
+        gate.open();
+        t.ok(aclrtSynchronizeDevice(), "aclrtSynchronizeDevice");
+        t.holds(p, &bytes, "memory after the abort");
+        t.ok(aclmdlRIExecute(model, -1), "the next run");
+        t.holds(p, &vec![4; LEN], "memory after the next run");
+        let other = t.stream();
+        let captured = t.model(other, || {});
+        t.fails(
+            aclmdlRIAbort(captured),
+            ERROR_UNSUPPORTED,
+            "a captured model",
+        );
+    }));
+}
+
+extern "C" fn destroyed(data: *mut c_void) {
+    #[allow(unsafe_code)] // The argument that a C callback gets.
+    // SAFETY: the bodies pass counters, which live as long as the process.
+    let count = unsafe { &*data.cast::<std::sync::atomic::AtomicU64>() };
+    count.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+}
+
+extern "C" fn not_registered(_: *mut c_void) {}
+
+fn facts() -> Vec<Case> {
+    vec![
+        case("x.graph.names_and_numbers", Setup::device0(), |t| {
+            let s = t.stream();
+            let (a, b) = (t.model(s, || {}), t.model(s, || {}));
+            let (mut first, mut second) = (77, 77);
+            t.ok(aclmdlRIGetId(a, &raw mut first), "aclmdlRIGetId");
+            t.ok(aclmdlRIGetId(b, &raw mut second), "aclmdlRIGetId");
+            t.check(first != second, "two models have one number");
+            t.fails(aclmdlRIGetId(a, null_mut()), ERROR_FRONT, "NULL");
+            let name = |model, room: u32| -> String {
+                let mut bytes = vec![0x7f_u8; 600];
+                let code = aclmdlRIGetName(model, room, bytes.as_mut_ptr().cast());
+                t.ok(code, "aclmdlRIGetName");
+                let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(0);
+                t.check(
+                    bytes[end + 1..].iter().all(|byte| *byte == 0x7f),
+                    "bytes behind",
+                );
+                String::from_utf8_lossy(&bytes[..end]).into_owned()
+            };
+            t.eq(name(a, 600), String::new(), "no name");
+            for new in [c"one", c"the second"] {
+                t.ok(aclmdlRISetName(a, new.as_ptr()), "aclmdlRISetName");
+            }
+            t.eq(name(a, 600), "the second".to_owned(), "the last name");
+            t.eq(name(b, 600), String::new(), "another model");
+            t.eq(name(a, 4), "the".to_owned(), "a short place");
+            let long = CString::new("x".repeat(1000)).unwrap_or_default();
+            t.ok(aclmdlRISetName(a, long.as_ptr()), "aclmdlRISetName");
+            t.eq(name(a, 600), "x".repeat(511), "512 bytes with its end");
+            t.fails(aclmdlRISetName(a, null()), ERROR_FRONT, "NULL");
+            t.fails(
+                aclmdlRIGetName(a, 600, null_mut()),
+                ERROR_FRONT,
+                "nowhere to write",
+            );
+            let mut byte = 7;
+            t.fails(aclmdlRIGetName(a, 0, &raw mut byte), ERROR_FRONT, "no room");
+            t.eq(byte, 7, "output");
+        }),
+        case("x.graph.destroy_callbacks", Setup::device0(), |t| {
+            let s = t.stream();
+            let model = t.model(s, || {});
+            let count = Box::leak(Box::<std::sync::atomic::AtomicU64>::default());
+            let data: *mut c_void = std::ptr::from_ref(&*count).cast_mut().cast();
+            let register = |f| aclmdlRIDestroyRegisterCallback(model, f, data);
+            t.fails(register(None), ERROR_FRONT, "NULL");
+            let code = aclmdlRIDestroyUnregisterCallback(model, Some(destroyed));
+            t.fails(code, ERROR_PARAM, "a function that is not registered");
+            for _ in 0..2 {
+                t.ok(register(Some(destroyed)), "aclmdlRIDestroyRegisterCallback");
+            }
+            let code = aclmdlRIDestroyUnregisterCallback(model, Some(not_registered));
+            t.fails(code, ERROR_PARAM, "another function");
+            let code = aclmdlRIDestroyUnregisterCallback(model, Some(destroyed));
+            t.ok(code, "aclmdlRIDestroyUnregisterCallback");
+            t.ok(register(Some(destroyed)), "aclmdlRIDestroyRegisterCallback");
+            let calls = || count.load(std::sync::atomic::Ordering::SeqCst);
+            t.replay(model, s);
+            t.sync(s);
+            t.eq(calls(), 0, "calls before the end");
+            t.destroy_model(model);
+            t.eq(calls(), 1, "calls");
+            t.fails(aclmdlRIDestroy(model), ERROR_HANDLE, "the second end");
+            t.eq(calls(), 1, "calls after the second end");
+        }),
+        case("x.graph.debug_json", Setup::device0(), |t| {
+            let (s, r) = (t.stream(), t.stream());
+            let (p, _) = t.filled(LEN);
+            let model = t.model(s, || {
+                t.ok(aclrtMemsetAsync(p, LEN, 7, LEN, s), "aclrtMemsetAsync");
+                t.link(s, r);
+                t.link(r, s);
+            });
+            t.ok(
+                aclmdlRISetName(model, c"a \"name\"".as_ptr()),
+                "aclmdlRISetName",
+            );
+            t.ok(aclmdlRIDebugPrint(model), "aclmdlRIDebugPrint");
+            let path = t.dir().join("model.json");
+            let c_path = CString::new(path.to_string_lossy().as_bytes()).unwrap_or_default();
+            let read = |flags| -> serde_json::Value {
+                let code = aclmdlRIDebugJsonPrint(model, c_path.as_ptr(), flags);
+                t.ok(code, "aclmdlRIDebugJsonPrint");
+                let text = std::fs::read_to_string(&path).unwrap_or_default();
+                serde_json::from_str(&text).unwrap_or_else(|error| {
+                    t.fail(format!("{error}: {text:?}"));
+                    serde_json::Value::Null
+                })
+            };
+            let verbose = read(1);
+            t.eq(verbose["name"].as_str(), Some("a \"name\""), "name");
+            t.eq(
+                verbose["streams"].as_array().map(Vec::len),
+                Some(2),
+                "streams",
+            );
+            t.eq(verbose["tasks"].as_array().map(Vec::len), Some(5), "tasks");
+            let text = verbose["tasks"][0]["text"]
+                .as_str()
+                .unwrap_or_default()
+                .to_owned();
+            t.check(
+                text.contains(&format!("{LEN}")) && text.contains(&format!("{p:p}")),
+                &format!("the fill is shown as {text:?}"),
+            );
+            // The file is replaced, and shorter now.
+            let summary = read(0);
+            t.eq(summary["tasks"].is_null(), true, "a summary has no tasks");
+            t.eq(
+                summary["streams"][0]["tasks"].as_u64(),
+                Some(3),
+                "number of tasks",
+            );
+            for flags in [2, u32::MAX] {
+                let code = aclmdlRIDebugJsonPrint(model, c_path.as_ptr(), flags);
+                t.fails_with(code, ERROR_FRONT, "flags", "flags");
+            }
+            t.fails(
+                aclmdlRIDebugJsonPrint(model, null(), 0),
+                ERROR_FRONT,
+                "no path",
+            );
+            let nowhere = c"/nonexistent/model.json".as_ptr();
+            let code = aclmdlRIDebugJsonPrint(model, nowhere, 0);
+            t.fails_with(code, ERROR_PARAM, "path", "a directory that does not exist");
+        }),
+        case("x.graph.conditions_are_refused", Setup::device0(), |t| {
+            let s = t.stream();
+            let mut handle = SENTINEL;
+            t.begin(s, GLOBAL);
+            let mut model = null_mut();
+            let code = aclmdlRICaptureGetInfo(s, null_mut(), &raw mut model);
+            t.ok(code, "aclmdlRICaptureGetInfo");
+            let code = aclmdlRICondHandleCreate(model, 1, 0, &raw mut handle);
+            t.fails(code, ERROR_UNSUPPORTED, "aclmdlRICondHandleCreate");
+            let mut place = null_mut();
+            let code = aclmdlRICondHandleGetCondPtr(addr(1), &raw mut place);
+            t.fails(code, ERROR_UNSUPPORTED, "aclmdlRICondHandleGetCondPtr");
+            let params = aclmdlRICondTaskParams {
+                handle: addr(1),
+                r#type: ACL_MODEL_RI_COND_TYPE_IF,
+                size: 0,
+                modelRIArray: null_mut(),
+            };
+            t.fails(
+                aclmdlRIAddCondTask(params, s, 0),
+                ERROR_UNSUPPORTED,
+                "aclmdlRIAddCondTask",
+            );
+            let mut value = aclrtLaunchKernelAttrValue { timeout: 77 };
+            let id = ACL_RT_LAUNCH_KERNEL_ATTR_TIMEOUT;
+            let code = aclmdlRIKernelTaskGetAttribute(addr(1), id, &raw mut value);
+            t.fails(code, ERROR_UNSUPPORTED, "aclmdlRIKernelTaskGetAttribute");
+            t.eq((handle, place), (SENTINEL, null_mut()), "outputs");
+            let model = t.end(s);
+            t.destroy_model(model);
+        }),
+    ]
+}
+
+/// What a model may not survive, or has to.
+fn ends() -> Vec<Case> {
+    vec![
+        case("x.graph.ends.stream_in_the_middle", Setup::device0(), |t| {
+            let (p, old) = t.filled(LEN);
+            let (s, r) = (t.stream(), t.stream());
+            t.begin(s, GLOBAL);
+            t.link(s, r);
+            t.ok(aclrtMemsetAsync(p, LEN, 1, LEN, r), "aclrtMemsetAsync");
+            t.ok(
+                aclrtDestroyStreamForce(r),
+                "aclrtDestroyStreamForce of a side",
+            );
+            // Another stream takes its place, and is captured for another model.
+            let q = t.stream();
+            t.begin(q, RELAXED);
+            t.end_fails(s, INVALIDATED, "", "a capture without one of its streams");
+            let status = t.capture_status(q);
+            t.eq(
+                status,
+                ACL_MODEL_RI_CAPTURE_STATUS_ACTIVE,
+                "status of the other capture",
+            );
+            t.ok(aclrtMemsetAsync(p, LEN, 2, LEN, q), "aclrtMemsetAsync");
+            let model = t.end(q);
+            t.holds(p, &old, "memory");
+            t.replay(model, s);
+            t.sync(s);
+            t.holds(p, &vec![2; LEN], "memory after the run");
+            // The one where it began: the capture is over, and nothing is forbidden any more.
+            let (s, r) = (t.stream(), t.stream());
+            t.begin(s, GLOBAL);
+            t.link(s, r);
+            t.ok(
+                aclrtDestroyStreamForce(s),
+                "aclrtDestroyStreamForce of the first",
+            );
+            t.upload(p, &old);
+            t.eq(
+                t.capture_status(r),
+                ACL_MODEL_RI_CAPTURE_STATUS_NONE,
+                "status of the side",
+            );
+            t.ok(aclrtMemsetAsync(p, LEN, 3, LEN, r), "aclrtMemsetAsync");
+            t.sync(r);
+            t.holds(p, &vec![3; LEN], "memory");
+            t.destroy_model(model);
+        }),
+        case("x.graph.ends.device_in_the_middle", Setup::device0(), |t| {
+            for _ in 0..20 {
+                let (s, r) = (t.stream(), t.stream());
+                let (p, _) = t.filled(LEN);
+                t.begin(s, GLOBAL);
+                t.link(s, r);
+                t.ok(aclrtMemsetAsync(p, LEN, 1, LEN, r), "aclrtMemsetAsync");
+                t.ok(aclrtResetDeviceForce(0), "aclrtResetDeviceForce");
+                t.ok(aclrtSetDevice(0), "aclrtSetDevice");
+                let (p, bytes) = t.filled(LEN);
+                t.holds(p, &bytes, "synchronous copies work again");
+                let mut model = SENTINEL;
+                let code = aclmdlRICaptureEnd(s, &raw mut model);
+                t.fails(code, ERROR_HANDLE, "the end on a stream that went");
+            }
+        }),
+        case("x.graph.ends.device_of_a_model", Setup::device0(), |t| {
+            // Models outlive their device as handles only.
+            let (s, r) = (t.stream(), t.stream());
+            let (p, _) = t.filled(LEN);
+            let model = t.model(s, || {
+                t.link(s, r);
+                t.ok(aclrtMemsetAsync(p, LEN, 1, LEN, r), "aclrtMemsetAsync");
+                t.link(r, s);
+            });
+            t.replay(model, s);
+            t.sync(s);
+            t.ok(aclrtResetDeviceForce(0), "aclrtResetDeviceForce");
+            t.ok(aclrtSetDevice(0), "aclrtSetDevice");
+            let s = t.stream();
+            let code = aclmdlRIExecuteAsync(model, s);
+            t.check(code != 0, "a run on a device that is another one now");
+            t.sync(s);
+            t.check(
+                aclmdlRIExecute(model, 1000) != 0,
+                "a run that is waited for",
+            );
+            t.destroy_model(model);
+        }),
+        case("x.graph.ends.finalize", Setup::device0(), |t| {
+            let s = t.stream();
+            t.begin(s, GLOBAL);
+            t.ok(aclFinalize(), "aclFinalize");
+            t.ok(aclInit(null()), "aclInit");
+            t.ok(aclrtSetDevice(0), "aclrtSetDevice");
+            // aclFinalize releases nothing: the capture goes on, and forbids what it forbade.
+            t.fails(aclrtSynchronizeDevice(), MODE, "aclrtSynchronizeDevice");
+            t.end_fails(s, INVALIDATED, "", "the end");
+            let (p, _) = t.filled(LEN);
+            let model = t.model(s, || {
+                t.ok(aclrtMemsetAsync(p, LEN, 1, LEN, s), "aclrtMemsetAsync");
+            });
+            t.ok(aclFinalize(), "aclFinalize");
+            t.ok(aclInit(null()), "aclInit");
+            t.ok(aclrtSetDevice(0), "aclrtSetDevice");
+            t.replay(model, s);
+            t.sync(s);
+            t.holds(p, &vec![1; LEN], "memory");
+        }),
+        case("x.graph.ends.abort_of_a_run", Setup::device0(), |t| {
+            let (s, r) = (t.stream(), t.stream());
+            let (p, bytes) = t.filled(LEN);
+            let model = t.model(s, || {
+                t.link(s, r);
+                t.ok(aclrtMemsetAsync(p, LEN, 1, LEN, r), "aclrtMemsetAsync");
+                t.link(r, s);
+            });
+            let gate = t.hold(s);
+            t.replay(model, s);
+            t.ok(aclrtStreamAbort(s), "aclrtStreamAbort");
+            gate.open();
+            t.sync(s);
+            t.ok(aclrtSynchronizeDevice(), "aclrtSynchronizeDevice");
+            t.upload(p, &bytes);
+            t.replay(model, s);
+            t.sync(s);
+            t.holds(p, &vec![1; LEN], "the next run");
+            t.destroy_model(model);
+        }),
+        case("x.graph.ends.while_it_runs", Setup::device0(), |t| {
+            let s = t.stream();
+            let (p, _) = t.filled(LEN);
+            let model = t.model(s, || {
+                t.ok(aclrtMemsetAsync(p, LEN, 6, LEN, s), "aclrtMemsetAsync");
+            });
+            let gate = t.hold(s);
+            t.replay(model, s);
+            t.fails(
+                aclmdlRIDestroy(model),
+                RUNNING,
+                "the end of a model that runs",
+            );
+            gate.open();
+            t.sync(s);
+            t.holds(p, &vec![6; LEN], "memory");
+            t.destroy_model(model);
+        }),
+    ]
+}
+
+/// Resident bytes and open files of the process.
+fn footprint() -> (usize, usize) {
+    let text = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
+    let pages = text.split(' ').nth(1).and_then(|pages| pages.parse().ok());
+    let files = std::fs::read_dir("/proc/self/fd").map_or(0, Iterator::count);
+    (pages.unwrap_or(0usize) * 4 * KIB, files)
+}
+
+fn crowds(list: &mut Vec<Case>) {
+    list.push(case("x.graph.a_thousand_captures", Setup::device0(), |t| {
+        let (s, r) = (t.stream(), t.stream());
+        let (h, _) = t.pinned(LEN);
+        let (out, _) = t.pinned(LEN);
+        let a = t.malloc(LEN, ACL_MEM_MALLOC_HUGE_FIRST);
+        let round = |check: bool| {
+            let model = t.model(s, || {
+                t.copy_async(a, h, LEN, s);
+                t.link(s, r);
+                t.copy_async(out, a, LEN, r);
+                t.link(r, s);
+            });
+            t.replay(model, s);
+            t.sync(s);
+            if check {
+                let bytes = t.refill(h);
+                t.ok(aclmdlRIExecute(model, -1), "aclmdlRIExecute");
+                t.same_bytes(&host_read(out, LEN), &bytes, "a run");
+            }
+            t.destroy_model(model);
+            t.begin(s, GLOBAL);
+            t.fails(aclrtSynchronizeDevice(), MODE, "aclrtSynchronizeDevice");
+            t.end_fails(s, INVALIDATED, "", "the end");
+        };
+        (0..100).for_each(|_| round(false));
+        let (bytes, files) = footprint();
+        (0..1000).for_each(|i| round(i % 100 == 0));
+        let (bytes_after, files_after) = footprint();
+        t.eq(files_after, files, "open files");
+        let more = bytes_after.saturating_sub(bytes);
+        t.check(more < 8 * MIB, &format!("{more} bytes more than before"));
+    }));
+    under_schedules!(list, "x.graph.eight_threads", |t| {
+        std::thread::scope(|scope| {
+            for number in 0..8u8 {
+                scope.spawn(move || {
+                    t.ok(aclrtSetDevice(0), "aclrtSetDevice");
+                    let (s, r) = (t.stream(), t.stream());
+                    let (h, _) = t.pinned(LEN);
+                    let (out, _) = t.pinned(LEN);
+                    let a = t.malloc(LEN, ACL_MEM_MALLOC_HUGE_FIRST);
+                    let b = t.malloc(LEN, ACL_MEM_MALLOC_HUGE_FIRST);
+                    for round in 0..12 {
+                        t.begin(s, if round % 2 == 0 { GLOBAL } else { THREAD_LOCAL });
+                        t.copy_async(a, h, LEN, s);
+                        t.link(s, r);
+                        t.copy_async(b, a, LEN, r);
+                        t.link(r, s);
+                        t.copy_async(out, b, LEN, s);
+                        let model = t.end(s);
+                        for _ in 0..3 {
+                            let mut bytes = t.refill(h);
+                            bytes[0] = number;
+                            host_write(h, &bytes);
+                            t.replay(model, s);
+                            t.sync(s);
+                            t.same_bytes(&host_read(out, LEN), &bytes, "a run");
+                        }
+                        t.destroy_model(model);
+                    }
+                });
+            }
+        });
+    });
+}
