@@ -22,8 +22,10 @@ mod exception;
 mod execution;
 mod gate;
 mod graph;
+mod graph_build;
 mod graph_life;
 mod graph_modes;
+mod graph_refusals;
 mod graph_streams;
 mod graph_update;
 mod host;
@@ -101,8 +103,10 @@ pub(crate) fn all() -> Vec<Case> {
         exception::cases(),
         execution::cases(),
         graph::cases(),
+        graph_build::cases(),
         graph_life::cases(),
         graph_modes::cases(),
+        graph_refusals::cases(),
         graph_streams::cases(),
         graph_update::cases(),
         host::cases(),

@@ -3,8 +3,10 @@
 use super::graph::*;
 use super::support::*;
 
+type Call = Box<dyn Fn() -> aclError>;
+
 /// Every call that waits for the device, by name.
-fn unsafe_calls(t: &T) -> Vec<(&'static str, Box<dyn Fn() -> aclError>)> {
+fn unsafe_calls(t: &T) -> Vec<(&'static str, Call)> {
     let d = t.malloc(LEN, ACL_MEM_MALLOC_HUGE_FIRST) as usize;
     let h = t.malloc_host(LEN) as usize;
     let kind = ACL_MEMCPY_HOST_TO_DEVICE;
@@ -21,10 +23,7 @@ fn unsafe_calls(t: &T) -> Vec<(&'static str, Box<dyn Fn() -> aclError>)> {
             "aclrtMemcpy2d",
             Box::new(move || aclrtMemcpy2d(addr(d), 1000, addr(h), 1000, 500, 1000, kind)),
         ),
-        (
-            "aclrtSynchronizeDevice",
-            Box::new(|| aclrtSynchronizeDevice()),
-        ),
+        ("aclrtSynchronizeDevice", Box::new(aclrtSynchronizeDevice)),
     ]
 }
 
