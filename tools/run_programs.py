@@ -18,6 +18,7 @@ import re
 import shlex
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -83,11 +84,14 @@ def command_of(source):
 def execute(command, settings, quiet):
     """Runs it on the emulated device; whether it was content with itself."""
     line = [str(PREFIX / "bin" / "cannery"), "run", *(["--quiet"] if quiet else []), *settings, "--", *command]
-    try:
-        done = subprocess.run(line, capture_output=quiet, text=True, check=False, timeout=LIMIT)
-    except subprocess.TimeoutExpired:
-        print(f"stopped after {LIMIT} s")
-        return False
+    # A card of its own: the programs count bytes, and other processes would take some.
+    with tempfile.TemporaryDirectory(prefix="cannery-programs-") as place:
+        environment = {**os.environ, "CANNERY_RUNTIME_DIR": place}
+        try:
+            done = subprocess.run(line, env=environment, capture_output=quiet, text=True, check=False, timeout=LIMIT)
+        except subprocess.TimeoutExpired:
+            print(f"stopped after {LIMIT} s")
+            return False
     if done.returncode != 0 and quiet:
         print((done.stdout + done.stderr).strip())
         print(f"exit code {done.returncode}")

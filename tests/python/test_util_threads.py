@@ -7,6 +7,7 @@ import sys
 import threading
 import time
 
+import pytest
 from isolated import child_environment, isolated, raises, run
 
 
@@ -171,6 +172,7 @@ def test_a_thread_has_room_for_recursion():
     assert depth == [900]
 
 
+@pytest.mark.skipif(signal.getsignal(signal.SIGINT) == signal.SIG_IGN, reason="started with SIGINT ignored")
 def test_ctrl_c_interrupts_the_wait_and_the_thread_stays():
     program = """
 import acl, threading

@@ -67,21 +67,24 @@ def execute(command, where, **more):
     environment = {name: value for name, value in os.environ.items() if not name.startswith("CANNERY_")}
     environment["PYTHONDONTWRITEBYTECODE"] = "1"
     environment["CANNERY_PREFIX"] = str(PREFIX)
-    try:
-        done = subprocess.run(
-            command,
-            cwd=where,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            timeout=LIMIT,
-            check=False,
-            **more,
-        )
-    except subprocess.TimeoutExpired:
-        return "", f"did not end within {LIMIT} s"
+    # A card of its own: blocks count bytes, and other processes would take some.
+    with tempfile.TemporaryDirectory(prefix="cannery-readme-") as place:
+        environment["CANNERY_RUNTIME_DIR"] = place
+        try:
+            done = subprocess.run(
+                command,
+                cwd=where,
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+                timeout=LIMIT,
+                check=False,
+                **more,
+            )
+        except subprocess.TimeoutExpired:
+            return "", f"did not end within {LIMIT} s"
     problem = f"exit code {done.returncode}\n{done.stdout}" if done.returncode else ""
     return done.stdout, problem
 
