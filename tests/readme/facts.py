@@ -128,6 +128,21 @@ def profile(root, prefix, cells, head):
     return "\n".join(f"{key}: {row[key]} on the page, {value} reported" for key, value in wrong.items())
 
 
+def house(root):
+    """The drawing and the table of the architecture page have every crate."""
+    text = (root / "docs/architecture.md").read_text(encoding="utf-8")
+    drawing = text.split("```text", 1)[1].split("```", 1)[0]
+    rooms = {cells[0] for cells in rows(root / "docs/architecture.md")}
+    problems = []
+    for manifest in sorted((root / "crates").glob("*/Cargo.toml")):
+        name = manifest.parent.name
+        if not re.search(rf"\bcrates/{name}\b", drawing):
+            problems.append(f"crates/{name} is not in the drawing")
+        if name not in rooms:
+            problems.append(f"{name} is not in the table")
+    return "\n".join(problems)
+
+
 def check(root, prefix):
     """Yields the name of each check and what is wrong."""
     pages = [root / "README.md", root / "README.zh-CN.md", *sorted((root / "docs").glob("*.md"))]
@@ -135,6 +150,7 @@ def check(root, prefix):
     for page in WITH_TESTS:
         yield f"tests named in {page}", named_tests(root, page)
     yield "codes of docs/errors.md", codes(root)
+    yield "the house has every crate", house(root)
     yield "names of the interface", names(root, [page for page in pages if page.name != "coverage.md"])
     table = [cells for cells in rows(root / "docs/profiles.md")]
     head = next(cells for cells in table if cells[0] == "profile")

@@ -5,6 +5,9 @@ use std::path::{Path, PathBuf};
 
 use crate::error::Error;
 
+/// Names the toolkit of a tool that lies alone.
+const VARIABLE: &str = "CANNERY_PREFIX";
+
 /// A directory with the library in `lib64/`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Prefix {
@@ -13,30 +16,27 @@ pub(crate) struct Prefix {
 
 impl Prefix {
     /// Finds the prefix around the running executable: `PREFIX/bin/cannery`,
-    /// or the build tree (`target/release/cannery` beside `target/prefix`).
+    /// or the build tree (`target/release/cannery` beside `target/prefix`). A
+    /// tool that lies alone (`cargo install`) takes that of `CANNERY_PREFIX`.
     ///
     /// # Errors
     ///
-    /// When neither place holds the library; the text names both.
+    /// When no place holds the library; the text names all, and how to get one.
     pub(crate) fn of_this_tool() -> Result<Self, Error> {
         let tool = env::current_exe()
             .and_then(|path| path.canonicalize())
             .map_err(|cause| Error::io("cannot find my own executable", &cause))?;
         let above = tool.parent().and_then(Path::parent).unwrap_or(&tool);
-        let places = [above.to_path_buf(), above.join("prefix")];
+        let mut places = vec![above.to_path_buf(), above.join("prefix")];
+        if let Some(named) = env::var_os(VARIABLE).filter(|named| !named.is_empty()) {
+            let named = PathBuf::from(named);
+            places.push(named.canonicalize().unwrap_or(named));
+        }
         places
             .iter()
             .map(|root| Self { root: root.clone() })
             .find(|prefix| prefix.library().is_file())
-            .ok_or_else(|| {
-                Error::refusal(format!(
-                    "no toolkit around {}: looked for lib64/libascendcl.so in {} and {} \
-                     (in a source tree, `make build` makes one)",
-                    tool.display(),
-                    places[0].display(),
-                    places[1].display(),
-                ))
-            })
+            .ok_or_else(|| Error::refusal(nothing_found(&tool, &places)))
     }
 
     /// The directory itself.
@@ -73,4 +73,20 @@ impl Prefix {
     pub(crate) fn tools(&self) -> PathBuf {
         self.root.join("bin")
     }
+}
+
+/// The text of a tool without a library: where it looked, and how to get one.
+fn nothing_found(tool: &Path, places: &[PathBuf]) -> String {
+    let looked: Vec<String> = places
+        .iter()
+        .map(|place| place.join("lib64").display().to_string())
+        .collect();
+    format!(
+        "no libascendcl.so belongs to this tool ({}): looked in {}. To get one: `make build` in a \
+         checkout of Cannery (then use target/prefix/bin/cannery, or copy all of it with \
+         `target/prefix/bin/cannery install DIR`), or `pip install .` there. To use one that \
+         exists: {VARIABLE}=DIR, the directory with lib64 in it",
+        tool.display(),
+        looked.join(", "),
+    )
 }

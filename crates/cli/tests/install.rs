@@ -105,6 +105,44 @@ fn a_copy_works_and_can_be_moved() {
     assert_eq!(home(&second).trim(), second.to_string_lossy());
 }
 
+/// Nothing in a toolkit names its place: programs are built against a copy that was moved, and run
+/// with it, in C and in Python.
+#[test]
+fn programs_are_built_and_run_with_a_copy_that_was_moved() {
+    let scratch = Scratch::new("programs");
+    let (first, copy) = (scratch.path().join("first"), scratch.path().join("a copy"));
+    install_well(&mut install(&first));
+    fs::rename(&first, &copy).expect("moved");
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
+    let program = scratch.path().join("mission");
+    let built = finish(
+        Command::new("cc")
+            .args(["-std=c99", "-o"])
+            .arg(&program)
+            .arg(examples.join("c/mission.c"))
+            .arg(format!("-I{}", copy.join("include").display()))
+            .arg(format!("-L{}", copy.join("lib64").display()))
+            .args(["-lascendcl", "-lacl_dvpp", "-lacl_dvpp_mpi"]),
+    );
+    assert!(built.status.success(), "{}", stderr_of(&built));
+    let text = stdout_of(tool_of(&copy).args(["run", "-q", "--"]).arg(&program));
+    assert!(text.contains("all equal"), "{text}");
+    let maps = stdout_of(
+        tool_of(&copy)
+            .args(["run", "-q", "--", "python3", "-c"])
+            .arg("import acl; assert acl.init() == 0; print(open('/proc/self/maps').read())"),
+    );
+    let library = copy.join("lib64/libascendcl.so");
+    assert!(maps.contains(&*library.to_string_lossy()), "{maps}");
+    assert!(!maps.contains(&*prefix().to_string_lossy()), "{maps}");
+    let text = stdout_of(
+        tool_of(&copy)
+            .args(["run", "-q", "--", "python3"])
+            .arg(examples.join("python/mission.py")),
+    );
+    assert!(text.contains("all equal"), "{text}");
+}
+
 #[test]
 fn an_empty_directory_and_a_relative_name_will_do() {
     let scratch = Scratch::new("relative");
