@@ -44,6 +44,7 @@ PAGES = {
     "value write/wait": "streams.md",
     "callback": "streams.md",
     "execution control": "streams.md",
+    "model RI / graph capture": "graphs.md",
     "error/exception": "errors.md",
     "tdt channel": "queues.md",
     "tdt queue": "queues.md",
