@@ -7,7 +7,7 @@ use cannery_runtime::error::Result;
 use cannery_runtime::memory::config::{Attribute, missing_attributes};
 use cannery_runtime::memory::{cache, free, malloc, query};
 
-use crate::face::{address_place, addresses, array, faces, place};
+use crate::face::{address_place, addresses, entries, faces, place};
 
 /// The attributes of a configuration; `None` without one.
 pub(crate) fn attributes(cfg: *const abi::aclrtMallocConfig) -> Result<Option<Vec<Attribute>>> {
@@ -15,7 +15,8 @@ pub(crate) fn attributes(cfg: *const abi::aclrtMallocConfig) -> Result<Option<Ve
     let Some(cfg) = (unsafe { cfg.as_ref() }) else {
         return Ok(None);
     };
-    let list = array(cfg.attrs.cast_const(), cfg.numAttrs).ok_or_else(missing_attributes)?;
+    let attrs = cfg.attrs.cast_const();
+    let list = entries(attrs, cfg.numAttrs, "cfg->numAttrs", missing_attributes)?;
     let read = |attribute: &abi::aclrtMallocAttribute| Attribute {
         kind: attribute.attr,
         // SAFETY: the members of the union are plain numbers at the same place.

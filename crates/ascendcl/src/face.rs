@@ -105,6 +105,27 @@ pub(crate) fn array<'a, T>(pointer: *const T, len: usize) -> Option<&'a [T]> {
     Some(unsafe { core::slice::from_raw_parts(pointer, len) })
 }
 
+/// Most entries of a list of attributes, options or processes: more is a length that was never set.
+const MOST_ENTRIES: usize = 1 << 16;
+
+/// A list that C passes as a pointer and a length, where nothing but the length says how long it is;
+/// `missing` for NULL.
+///
+/// # Errors
+/// `missing`; 107000 for more than 65536 entries, before one is read.
+pub(crate) fn entries<'a, T>(
+    pointer: *const T,
+    len: usize,
+    length: &'static str,
+    missing: impl FnOnce() -> Error,
+) -> Result<&'a [T]> {
+    if !pointer.is_null() && len > MOST_ENTRIES {
+        let expected = format!("at most {MOST_ENTRIES}; set the length to the entries of the list");
+        return Err(Error::rt_value(length, len, expected));
+    }
+    array(pointer, len).ok_or_else(missing)
+}
+
 /// An array that a call fills; `None` for NULL.
 pub(crate) fn slice_mut<'a, T>(pointer: *mut T, len: usize) -> Option<&'a mut [T]> {
     if pointer.is_null() {

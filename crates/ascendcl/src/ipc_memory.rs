@@ -7,7 +7,7 @@ use cannery_abi as abi;
 use cannery_runtime::error::{Error, Fault, Result};
 use cannery_runtime::memory::ipc;
 
-use crate::face::{address_place, array, faces};
+use crate::face::{address_place, array, entries, faces};
 
 /// A key, as text.
 fn text<'a>(key: *const c_char) -> Option<Cow<'a, str>> {
@@ -58,15 +58,17 @@ faces! {
         num: usize,
     ) => {
         let key = text(key).ok_or(Fault::RtNull { param: "key" })?;
-        let servers = array(serverPids.cast_const(), num)
-            .ok_or(Fault::RtNull { param: "serverPids" })?;
+        let servers = entries(serverPids.cast_const(), num, "num", || {
+            Fault::RtNull { param: "serverPids" }.into()
+        })?;
         if servers.is_empty() {
             return Err(Error::rt_value("num", 0, "a number above 0"));
         }
         let mut pids = Vec::new();
         for server in servers {
-            let list = array(server.pid.cast_const(), server.num)
-                .ok_or(Fault::RtNull { param: "serverPids->pid" })?;
+            let list = entries(server.pid.cast_const(), server.num, "serverPids->num", || {
+                Fault::RtNull { param: "serverPids->pid" }.into()
+            })?;
             pids.extend_from_slice(list);
         }
         ipc::allow_servers(&key, &pids)

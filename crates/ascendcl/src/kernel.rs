@@ -12,7 +12,7 @@ use cannery_runtime::kernel::launch::{self, Attribute, Dimensions, HostArgs};
 use cannery_runtime::kernel::{args, binary, function, symbol};
 use cannery_runtime::profile::products_of;
 
-use crate::face::{address_place, answer, array, faces, place};
+use crate::face::{address_place, answer, array, entries, faces, place};
 
 /// A text of C; `None` for NULL.
 pub(crate) fn text<'a>(pointer: *const c_char) -> Option<Cow<'a, str>> {
@@ -38,8 +38,12 @@ fn options(options: *const abi::aclrtBinaryLoadOptions) -> Result<Vec<(i32, u32)
     if options.numOpt == 0 {
         return Ok(Vec::new());
     }
-    let list = array(options.options.cast_const(), options.numOpt)
-        .ok_or_else(|| Error::null("options->options"))?;
+    let list = entries(
+        options.options.cast_const(),
+        options.numOpt,
+        "options->numOpt",
+        || Error::null("options->options"),
+    )?;
     let read = |option: &abi::aclrtBinaryLoadOption| {
         // SAFETY: the members of the union are plain numbers at the same place.
         (option.r#type, unsafe { option.value.magic })
@@ -56,8 +60,10 @@ fn attributes(cfg: *const abi::aclrtLaunchKernelCfg) -> Result<Vec<Attribute>> {
     if cfg.numAttrs == 0 {
         return Ok(Vec::new());
     }
-    let list =
-        array(cfg.attrs.cast_const(), cfg.numAttrs).ok_or_else(|| Error::null("cfg->attrs"))?;
+    let attrs = cfg.attrs.cast_const();
+    let list = entries(attrs, cfg.numAttrs, "cfg->numAttrs", || {
+        Error::null("cfg->attrs")
+    })?;
     let read = |attribute: &abi::aclrtLaunchKernelAttr| {
         // SAFETY: the members of the union are plain numbers at the same place.
         (attribute.id, unsafe { attribute.value.rsv })

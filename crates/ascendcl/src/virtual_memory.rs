@@ -3,10 +3,10 @@
 use core::ffi::c_void;
 
 use cannery_abi as abi;
-use cannery_runtime::error::{Error, Result};
+use cannery_runtime::error::{Error, Fault, Result};
 use cannery_runtime::memory::virtual_memory::{self, Form, Grant, Property, Shareable};
 
-use crate::face::{address_place, array, faces, place};
+use crate::face::{address_place, array, entries, faces, place};
 
 fn property(pointer: *const abi::aclrtPhysicalMemProp) -> Option<Property> {
     let prop = array(pointer, 1)?.first()?;
@@ -19,13 +19,16 @@ fn property(pointer: *const abi::aclrtPhysicalMemProp) -> Option<Property> {
     })
 }
 
-fn grants(desc: *const abi::aclrtMemAccessDesc, count: usize) -> Option<Vec<Grant>> {
+fn grants(desc: *const abi::aclrtMemAccessDesc, count: usize) -> Result<Vec<Grant>> {
     let grant = |desc: &abi::aclrtMemAccessDesc| Grant {
         flags: desc.flags,
         location_type: desc.location.r#type,
         location_id: desc.location.id,
     };
-    Some(array(desc, count)?.iter().map(grant).collect())
+    let list = entries(desc, count, "count", || {
+        Fault::RtNull { param: "desc" }.into()
+    })?;
+    Ok(list.iter().map(grant).collect())
 }
 
 fn location(pointer: *const abi::aclrtMemLocation) -> Option<(i32, u32)> {
@@ -131,7 +134,11 @@ faces! {
         size: usize,
         desc: *mut abi::aclrtMemAccessDesc,
         count: usize,
-    ) => virtual_memory::set_access(virPtr as u64, size as u64, grants(desc, count).as_deref());
+    ) => {
+        // NULL as the address is found before the list is read.
+        let grants = if virPtr.is_null() { Vec::new() } else { grants(desc, count)? };
+        virtual_memory::set_access(virPtr as u64, size as u64, &grants)
+    };
     /// aclrtMemGetAccess
     fn aclrtMemGetAccess(
         virPtr: *mut c_void,

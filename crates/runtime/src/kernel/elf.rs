@@ -28,6 +28,16 @@ pub(crate) struct Symbol {
     pub(crate) is_function: bool,
 }
 
+impl Segment {
+    /// Whether a symbol lies in it: the place between segments is no memory.
+    fn holds(&self, symbol: &Symbol) -> bool {
+        let end = symbol.start.saturating_add(symbol.bytes);
+        (self.readable || symbol.is_function)
+            && self.start <= symbol.start
+            && end <= self.start.saturating_add(self.bytes)
+    }
+}
+
 impl Elf {
     /// Bytes from the lowest to the highest address, from 0 on.
     pub(crate) fn span(&self) -> u64 {
@@ -38,6 +48,8 @@ impl Elf {
 
 const SHARED_OBJECT: u16 = 3;
 const LOAD: u32 = 1;
+/// More addresses than a shared object can have.
+const MOST_BYTES: u64 = 1 << 46;
 const READ: u32 = 4;
 const DYNAMIC_SYMBOLS: u32 = 11;
 const OBJECT: u8 = 1;
@@ -118,11 +130,22 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Elf, String> {
     for i in 0..u64::from(count) {
         let head = sum(table, i * u64::from(size))?;
         if file.u32(head)? == LOAD {
-            elf.segments.push(Segment {
+            let segment = Segment {
                 start: file.u64(sum(head, 16)?)?,
                 bytes: file.u64(sum(head, 40)?)?,
                 readable: file.u32(sum(head, 4)?)? & READ != 0,
-            });
+            };
+            let (offset, stored) = (file.u64(sum(head, 8)?)?, file.u64(sum(head, 32)?)?);
+            if sum(offset, stored)? > bytes.len() as u64 {
+                return Err(cut());
+            }
+            // The loader of the system takes these for granted.
+            let in_order = elf.span() <= segment.start;
+            let fits = sum(segment.start, segment.bytes)? < MOST_BYTES;
+            if stored > segment.bytes || !in_order || !fits {
+                return Err("damaged: its segments overlap, or are larger than it".to_owned());
+            }
+            elf.segments.push(segment);
         }
     }
     let (table, size, count) = (file.u64(40)?, file.u16(58)?, file.u16(60)?);
@@ -138,9 +161,8 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Elf, String> {
             read_symbols(&file, start, bytes, names, &mut elf.symbols)?;
         }
     }
-    let span = elf.span();
-    elf.symbols
-        .retain(|_, symbol| symbol.start.saturating_add(symbol.bytes) <= span);
+    let Elf { segments, symbols } = &mut elf;
+    symbols.retain(|_, symbol| segments.iter().any(|segment| segment.holds(symbol)));
     Ok(elf)
 }
 
@@ -213,6 +235,26 @@ mod tests {
                 }
             }
             let _ = read(&bytes);
+        }
+    }
+
+    #[test]
+    fn segments_that_the_file_does_not_have() {
+        let whole = some_object();
+        let u64_at = |at: usize| u64::from_le_bytes(whole[at..at + 8].try_into().expect("8 bytes"));
+        let heads = u64_at(32) as usize;
+        let load = |i: &usize| whole[heads + i * 56..][..4] == super::LOAD.to_le_bytes();
+        let second = (0..64).filter(load).nth(1).expect("two segments");
+        let head = heads + second * 56;
+        for (field, value) in [
+            (8, whole.len() as u64),     // stored behind the end
+            (16, 0),                     // over the first segment
+            (32, u64_at(head + 40) + 1), // more stored than loaded
+            (40, u64::MAX),              // round the address space
+        ] {
+            let mut bytes = whole.clone();
+            bytes[head + field..head + field + 8].copy_from_slice(&value.to_le_bytes());
+            assert!(read(&bytes).is_err(), "field {field}");
         }
     }
 }

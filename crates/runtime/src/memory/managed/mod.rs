@@ -274,7 +274,10 @@ fn shortage(asked: u64, cause: String) -> Error {
 fn no_addresses(asked: u64, error: &NoArea) -> Error {
     let cause = match error {
         NoArea::System(error) => {
-            format!("the system gives no addresses: {error}; raise ulimit -v, or vm.max_map_count")
+            format!(
+                "the system gives none: {error}; raise the limits of addresses (ulimit -v), of open \
+                 files (ulimit -n) or of mappings (vm.max_map_count)"
+            )
         }
         NoArea::Taken | NoArea::Full => {
             "the addresses for managed memory are used up; release blocks with aclrtFree".to_owned()

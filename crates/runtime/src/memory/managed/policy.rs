@@ -353,7 +353,7 @@ pub fn attributes<'a>(
     if size == 0 {
         return Err(Error::zero("size"));
     }
-    let mut queries = Vec::with_capacity(kinds.len());
+    let mut queries = Vec::new();
     for (i, (kind, bytes)) in kinds.iter().zip(sizes).enumerate() {
         check_query(*kind, *bytes)?;
         let Some(out) = place(i, (bytes / 4) as usize) else {

@@ -43,13 +43,10 @@ fn who(runtime: &Runtime, param: &'static str, kind: i32, id: u32) -> Result<Who
 /// 107000 for NULL, no locations, an address that is not the first byte of a mapping, a size that is not
 /// that of the mapping, other rights than read and write, and other locations than host and device; 107001
 /// for a device that does not exist. Nothing changes then.
-pub fn set_access(address: u64, size: u64, grants: Option<&[Grant]>) -> Result<()> {
+pub fn set_access(address: u64, size: u64, grants: &[Grant]) -> Result<()> {
     if address == 0 {
         return Err(Fault::RtNull { param: "virPtr" }.into());
     }
-    let Some(grants) = grants else {
-        return Err(Fault::RtNull { param: "desc" }.into());
-    };
     if grants.is_empty() {
         return Err(Error::rt_value(
             "count",
