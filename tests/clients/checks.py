@@ -26,7 +26,7 @@ def check(name):
 
 def finish():
     """Runs the checks in their order, prints a line for each, and ends the process with the verdict."""
-    failed = 0
+    passed = failed = 0
     only = os.environ.get("CLIENT_CHECK")
     for name, function in _checks:
         if only and only not in name:
@@ -40,6 +40,7 @@ def finish():
             print(f"FAILED {name}: {type(cause).__name__} in line {place.lineno}: {' '.join(first)}", flush=True)
             traceback.print_exc()
         else:
+            passed += 1
             print(f"ok     {name}", flush=True)
-    print(f"{len(_checks) - failed} passed, {failed} failed", flush=True)
+    print(f"{passed} passed, {failed} failed", flush=True)
     sys.exit(1 if failed else 0)
