@@ -118,7 +118,6 @@ if __name__ == "__main__":
         answer_is(peer.ask("compare", [there], [data]), "equal")
         peer.end()
         del there
-        torch.npu.ipc_collect() if hasattr(torch.npu, "ipc_collect") else None
         torch.npu.synchronize()
         torch.npu.empty_cache()
         assert torch.npu.mem_get_info()[0] >= before, (before, torch.npu.mem_get_info()[0])
