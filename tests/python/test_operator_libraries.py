@@ -63,11 +63,13 @@ def test_a_real_library_in_front_wins(tmp_path):
     assert cannery(sys.executable, "-c", ASK, LD_LIBRARY_PATH=str(tmp_path)).split()[0] == "42"
 
 
-def test_nothing_to_destroy_is_no_error():
+def test_objects_of_operators_can_be_made_and_ended():
     program = (
         "import ctypes\n"
         f"library = ctypes.CDLL({str(REFUSING / 'libopapi.so')!r})\n"
         "library.aclCreateTensor.restype = ctypes.c_void_p\n"
-        "print(library.aclCreateTensor(), library.aclDestroyTensor(None), library.aclDestroyTensor(8))\n"
+        "tensor = ctypes.c_void_p(library.aclCreateTensor())\n"
+        "other = ctypes.create_string_buffer(64)\n"
+        "print(library.aclDestroyTensor(None), library.aclDestroyTensor(other), library.aclDestroyTensor(tensor))\n"
     )
-    assert run("-c", program).stdout == "None 0 207000\n"
+    assert run("-c", program).stdout == "0 100000 0\n"

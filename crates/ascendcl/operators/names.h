@@ -440,17 +440,11 @@
 
 #define NOTHING(F) \
     F(_ZNK8aclArrayIlE7GetDataEv) \
-    F(_ZNK9aclScalar11GetDataTypeEv) \
     F(_ZNK9aclScalar11ToComplex64Ev) \
     F(_ZNK9aclScalar12ToComplex128Ev) \
-    F(_ZNK9aclScalar7GetDataEv) \
     F(_ZNK9aclScalar7ToFloatEv) \
     F(_ZNK9aclScalar8ToStringEv) \
     F(_ZNK9aclTensor7GetDataEv) \
-    F(aclCreateIntArray) \
-    F(aclCreateScalar) \
-    F(aclCreateTensor) \
-    F(aclCreateTensorList) \
     F(aclGetTensorDescSize) \
     F(aclmdlCreateDataset) \
     F(aclmdlCreateDesc) \
@@ -462,9 +456,5 @@
     F(aclmdlGetOutputSizeByIndex)
 
 #define ENDS(F) \
-    F(aclDestroyIntArray) \
-    F(aclDestroyScalar) \
-    F(aclDestroyTensor) \
-    F(aclDestroyTensorList) \
     F(aclmdlDestroyDataset) \
     F(aclmdlDestroyDesc)
