@@ -14,7 +14,7 @@ MDBOOK := 0.4.52
 export CARGO
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test conformance bench audit docs newcomer generate fmt lint venv clean
+.PHONY: help build demo test clients conformance bench audit docs newcomer generate fmt lint venv clean
 
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 14
@@ -34,6 +34,9 @@ conformance: build ## the contract, a table per chapter
 
 bench: build ## speed against references, both sides in one run
 	@CANNERY_PREFIX=$(abspath $(PREFIX)) $(CARGO) run --release --locked --quiet --package cannery-bench
+
+clients: build ## released programs in throw-away environments (network, 2 GB); not part of test
+	@CANNERY_PREFIX=$(abspath $(PREFIX)) $(PYTHON) tests/clients/run.py $(CLIENTS)
 
 lint: venv ## format, clippy, rustdoc, ruff
 	@$(VENV)/bin/python tools/run_tests.py format clippy rustdoc ruff ruff-format

@@ -1,0 +1,246 @@
+#!/usr/bin/env python3
+"""Installs released programs in throw-away environments and runs one checked script for each.
+
+    tests/clients/run.py                 everything
+    tests/clients/run.py torch mooncake  only these
+    tests/clients/run.py --seeds 20      every script under 20 random schedules as well
+    tests/clients/run.py --write         also writes the table of docs/clients.md
+
+The wheels come from the package index that pip uses (or from --wheels DIRECTORY). torch is installed
+without the packages of its GPU; generated stand-ins take the place of their libraries (stand_ins.py).
+A client whose wheel does not exist for this machine or this Python is left out, with the reason.
+"""
+
+import argparse
+import datetime
+import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import stand_ins
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")).resolve()
+PREFIX = Path(os.environ.get("CANNERY_PREFIX", TARGET / "prefix")).resolve()
+PAGE = ROOT / "docs" / "clients.md"
+LIMIT = 600
+SMALL = {"CANNERY_HBM_BYTES": "256M", "CANNERY_HUGE_BYTES": "250M"}
+EXPANDABLE = {"PYTORCH_NPU_ALLOC_CONF": "expandable_segments:True"}
+
+# Python packages that torch needs, without those of its GPU.
+TORCH_NEEDS = "filelock typing-extensions sympy networkx jinja2 fsspec numpy pyyaml setuptools".split()
+
+
+class Client:
+    """A released program: what is installed, and which scripts run."""
+
+    def __init__(self, name, wheel, runs, *, more=(), alone=(), version="3.11"):
+        self.name, self.wheel, self.runs, self.more, self.alone, self.version = name, wheel, runs, more, alone, version
+
+
+# A run: script, settings, and what the table says of the settings.
+CLIENTS = [
+    Client(
+        "torch",
+        "torch_npu==2.14.0",
+        [
+            ("torch_core", {}, ""),
+            ("torch_two_devices", {"CANNERY_DEVICES": "2"}, "two devices"),
+            ("torch_small_card", SMALL, "256 MiB"),
+            ("torch_small_card", {**SMALL, **EXPANDABLE}, "256 MiB, expandable segments"),
+            ("torch_core", EXPANDABLE, "expandable segments"),
+            ("torch_allocators", {}, ""),
+            ("torch_allocators", {"CLIENT_PLUGGABLE": "1"}, "pluggable allocator"),
+            ("torch_ipc", {}, "plain sharing"),
+            ("torch_ipc", EXPANDABLE, "sharing of expandable segments"),
+            ("torch_workers", {}, ""),
+        ],
+        alone=["torch==2.14.0", "torch_npu==2.14.0"],
+        more=TORCH_NEEDS,
+    ),
+    Client(
+        "numpy-ascend",
+        "numpy-ascend==14.0.0a1",
+        [("numpy_ascend", {}, ""), ("numpy_ascend", {"CANNERY_DEVICES": "2"}, "two devices")],
+    ),
+    Client(
+        "onnxruntime-cann",
+        "onnxruntime-cann==1.24.4",
+        [("onnx_cann", {}, "")],
+        more=["numpy==1.26.4", "onnx==1.16.2"],
+    ),
+    Client("mooncake", "mooncake-transfer-engine-npu==0.3.13.post1", [("mooncake_engine", {}, "")]),
+]
+
+# Scripts that end other processes, or measure: not under every schedule.
+NOT_SCHEDULED = ("torch_workers",)
+
+
+class LeftOut(Exception):
+    """Why a client cannot run here."""
+
+
+class Place:
+    """The directory of the throw-away environments."""
+
+    def __init__(self, root, wheels, python):
+        self.root, self.wheels, self.python = root, wheels, python
+
+    def pip(self, environment, *arguments):
+        source = ["--find-links", str(self.wheels)] if self.wheels else []
+        command = [str(environment / "bin" / "python"), "-m", "pip", "install", "--quiet", *source, *arguments]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            reason = done.stderr.strip().splitlines()[-1:] or ["pip failed"]
+            raise LeftOut(f"cannot install {' '.join(arguments)}: {reason[0]}")
+
+    def install(self, client):
+        """The environment of a client, made once."""
+        version = subprocess.run(
+            [self.python, "-c", "import sys; print('%d.%d' % sys.version_info[:2])"],
+            capture_output=True,
+            text=True,
+            check=False,
+        ).stdout.strip()
+        if version != client.version:
+            raise LeftOut(f"its wheel is for CPython {client.version}; this is {version} (see --python)")
+        if platform.machine() != "x86_64":
+            raise LeftOut(f"its wheel is for x86-64; this is {platform.machine()}")
+        environment = self.root / client.name
+        done = environment / "done"
+        if not done.exists():
+            shutil.rmtree(environment, ignore_errors=True)
+            subprocess.run([self.python, "-m", "venv", str(environment)], check=True)
+            if client.more:
+                self.pip(environment, *client.more)
+            if client.alone:
+                self.pip(environment, "--no-deps", *client.alone)
+            else:
+                self.pip(environment, client.wheel, *client.more)
+            if client.name == "torch":
+                (site,) = (environment / "lib").glob("python*/site-packages")
+                stand_ins.make(site, environment / "gpu")
+            done.touch()
+        return environment
+
+
+def environment_of(environment, settings, runtime):
+    """Variables of a run: nothing of this machine's own Cannery or Ascend settings."""
+    foreign = ("ASCEND", "CANNERY_", "LD_LIBRARY_PATH", "LD_PRELOAD", "PYTHON")
+    variables = {name: value for name, value in os.environ.items() if not name.startswith(foreign)}
+    libraries = [environment / "gpu"] if (environment / "gpu").is_dir() else []
+    # Libraries of the system that a minimal one lacks may stand there: see CLIENT_LIBRARIES.
+    extra = os.environ.get("CLIENT_LIBRARIES")
+    path = [str(library) for library in libraries] + ([extra] if extra else [])
+    if path:
+        variables["LD_LIBRARY_PATH"] = ":".join(path)
+    # Each refusal of an operator is then that of its own call.
+    variables["TASK_QUEUE_ENABLE"] = "0"
+    variables["CANNERY_RUNTIME_DIR"] = str(runtime)
+    return {**variables, **settings}
+
+
+def run(script, environment, settings, runtime):
+    """Runs a script: (passed, failed lines, output)."""
+    command = [str(PREFIX / "bin" / "cannery"), "run", "--quiet", "--"]
+    command += [str(environment / "bin" / "python"), str(HERE / f"{script}.py")]
+    variables = environment_of(environment, settings, runtime)
+    with subprocess.Popen(
+        command, env=variables, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True
+    ) as process:
+        try:
+            output, _ = process.communicate(timeout=LIMIT)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, 9)
+            output, _ = process.communicate()
+            output += f"\nFAILED {script}: still running after {LIMIT} s\n"
+    passed = re.findall(r"^ok +(.*)$", output, re.MULTILINE)
+    failed = re.findall(r"^FAILED (.*)$", output, re.MULTILINE)
+    if process.returncode != 0 and not failed:
+        last = output.strip().splitlines()[-1:] or ["no output"]
+        failed = [f"{script}: ended with {process.returncode}: {last[0]}"]
+    return passed, failed, output
+
+
+def table(results):
+    """The part of the page that is generated."""
+    today = datetime.date.today().isoformat()
+    lines = [
+        "| client | script | checks | failed |\n|---|---|---:|---:|\n",
+    ]
+    details = []
+    for client, script, what, passed, failed, left_out in results:
+        name = f"{script}.py" + (f" ({what})" if what else "")
+        if left_out:
+            lines.append(f"| {client.wheel} | left out: {left_out} | | |\n")
+            continue
+        lines.append(f"| {client.wheel} | {name} | {len(passed) + len(failed)} | {len(failed)} |\n")
+        details.append(f"* **{name}**: " + "; ".join(passed) + ("." if passed else "") + "\n")
+        details += [f"  * failed: {line}\n" for line in failed]
+    head = f"Measured {today} on {platform.machine()}, CPython 3.11, with `make clients`.\n\n"
+    return head + "".join(lines) + "\nThe checks, bytes compared on random data of 1 MiB and more:\n\n" + "".join(details)
+
+
+def write_page(text):
+    """Puts the table between its marks."""
+    page = PAGE.read_text(encoding="utf-8")
+    before, rest = page.split("<!-- table -->\n", 1)
+    _, after = rest.split("<!-- end of table -->\n", 1)
+    PAGE.write_text(f"{before}<!-- table -->\n{text}<!-- end of table -->\n{after}", encoding="utf-8")
+
+
+def main():
+    """Runs what was asked for; the exit code tells whether everything passed."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("clients", nargs="*", choices=[[], *(client.name for client in CLIENTS)])
+    parser.add_argument("--place", type=Path, default=TARGET / "clients", help="where the environments are made")
+    parser.add_argument("--wheels", type=Path, help="a directory with wheels, looked at before the index")
+    parser.add_argument("--python", default="python3.11", help="the Python of the environments")
+    parser.add_argument("--seeds", type=int, default=0, help="runs under so many random schedules")
+    parser.add_argument("--write", action="store_true", help="write docs/clients.md")
+    options = parser.parse_args()
+    options.place.mkdir(parents=True, exist_ok=True)
+    runtime = options.place / "runtime"
+    runtime.mkdir(mode=0o700, exist_ok=True)
+    place = Place(options.place.resolve(), options.wheels, shutil.which(options.python) or sys.executable)
+    results, total, bad = [], 0, 0
+    for client in CLIENTS:
+        if options.clients and client.name not in options.clients:
+            continue
+        try:
+            environment = place.install(client)
+        except LeftOut as reason:
+            print(f"left out: {client.wheel}: {reason}")
+            results.append((client, "", "", [], [], str(reason)))
+            continue
+        for script, settings, what in client.runs:
+            seeds = range(1, options.seeds + 1) if script not in NOT_SCHEDULED else []
+            schedules = [{}] + [{"CANNERY_SCHEDULE": f"random:{seed}"} for seed in seeds]
+            names, wrong = [], []
+            for schedule in schedules:
+                passed, failed, output = run(script, environment, {**settings, **schedule}, runtime)
+                label = schedule.get("CANNERY_SCHEDULE", "")
+                (options.place / f"{script}-{what.replace(' ', '-')}{label}.log").write_text(output)
+                print(f"{script:20} {what:30} {label:10} {len(passed)} passed, {len(failed)} failed", flush=True)
+                for line in failed:
+                    print(f"    FAILED {line}")
+                names = names or passed
+                wrong += [f"{line} {label}".strip() for line in failed]
+                total += len(passed) + len(failed)
+                bad += len(failed)
+            results.append((client, script, what, names, wrong, ""))
+    text = table(results)
+    print(f"\n{text}")
+    if options.write:
+        write_page(text)
+    print(f"{total - bad} passed, {bad} failed")
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
