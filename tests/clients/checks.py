@@ -1,10 +1,10 @@
 """Named checks of a client script: each is a function, and all run even when one fails.
 
-    @check("what is checked")
-    def _():
-        ...
+@check("what is checked")
+def _():
+    ...
 
-    finish()
+finish()
 """
 
 import os

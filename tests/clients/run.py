@@ -183,7 +183,9 @@ def table(results):
         details.append(f"* **{name}**: " + "; ".join(passed) + ("." if passed else "") + "\n")
         details += [f"  * failed: {line}\n" for line in failed]
     head = f"Measured {today} on {platform.machine()}, CPython 3.11, with `make clients`.\n\n"
-    return head + "".join(lines) + "\nThe checks, bytes compared on random data of 1 MiB and more:\n\n" + "".join(details)
+    return (
+        head + "".join(lines) + "\nThe checks, bytes compared on random data of 1 MiB and more:\n\n" + "".join(details)
+    )
 
 
 def write_page(text):

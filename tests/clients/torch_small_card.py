@@ -1,4 +1,4 @@
-"""torch_npu on a card with 256 MiB, nearly all in 2 MiB pages: shortages, and with segments that expand (see run.py)."""
+"""torch_npu on a card with 256 MiB in 2 MiB pages: shortages, and segments that expand (see run.py)."""
 
 import os
 
