@@ -1,0 +1,79 @@
+#!/usr/bin/env python3
+"""Writes the tables of the Python package `cannery`: enums.py and codes.py, from spec/.
+
+usage: gen_python.py [--check]. Needs only the standard library.
+"""
+
+import sys
+from pathlib import Path
+
+from gen_common import emit, load
+from gen_subjects import ENUMS
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGE = ROOT / "crates" / "python" / "package" / "cannery"
+
+# Class -> (base, enum of the contract, prefix of its names). What the package's functions take and give.
+CLASSES = {
+    "DataType": ("IntEnum", "aclDataType", "ACL_"),
+    "EventFlag": ("IntFlag", "define:ACL_EVENT_*", "ACL_EVENT_"),
+    "MallocPolicy": ("IntFlag", "aclrtMemMallocPolicy", "ACL_MEM_"),
+    "MemAttr": ("IntEnum", "aclrtMemAttr", "ACL_"),
+    "MemcpyKind": ("IntEnum", "aclrtMemcpyKind", "ACL_MEMCPY_"),
+    "MemLocationType": ("IntEnum", "aclrtMemLocationType", "ACL_MEM_LOCATION_TYPE_"),
+    "RunMode": ("IntEnum", "aclrtRunMode", "ACL_"),
+    "StreamFlag": ("IntFlag", "define:ACL_STREAM_*", "ACL_STREAM_"),
+}
+SUMMARIES = {
+    "define:ACL_EVENT_*": "What an event can do.",
+    "define:ACL_STREAM_*": "How a stream is made.",
+}
+NOTE = "# Written by tools/gen_python.py. Do not edit."
+
+
+def quoted(text):
+    """A Python string, as ruff writes it."""
+    quote = "'" if '"' in text and "'" not in text else '"'
+    return quote + text.replace("\\", "\\\\").replace(quote, "\\" + quote) + quote
+
+
+def enums():
+    """The text of enums.py."""
+    rows = load("enums")
+    lines = ['"""The numbers of the interface, with names."""', "", NOTE, "from enum import IntEnum, IntFlag", ""]
+    lines += ["__all__ = [", *(f"    {quoted(name)}," for name in sorted(CLASSES)), "]", ""]
+    for name, (base, enum, prefix) in sorted(CLASSES.items()):
+        summary = ENUMS[enum][1] if enum in ENUMS else SUMMARIES[enum]
+        lines += ["", f"class {name}({base}):", f'    """{summary}"""', ""]
+        for row in rows:
+            if row["enum"] != enum:
+                continue
+            member = row["name"].removeprefix(prefix).removeprefix("MALLOC_")
+            lines += [f"    {member} = {row['value']}"]
+        lines += [""]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def codes():
+    """The text of codes.py."""
+    lines = ['"""What each return code is called, means, and asks for. Read when something failed."""', "", NOTE]
+    lines += ["CODES: dict[int, tuple[str, str, str]] = {"]
+    seen = set()
+    for row in sorted((row for row in load("errors") if row["value"]), key=lambda row: row["value"]):
+        # A value with an old and a new name is told by the new one.
+        if row["value"] in seen or row.get("deprecated"):
+            continue
+        seen.add(row["value"])
+        lines.append(f"    {row['value']}: (")
+        lines += [f"        {quoted(row[key])}," for key in ("name", "meaning", "remedy")]
+        lines.append("    ),")
+    return "\n".join([*lines, "}", ""])
+
+
+def main():
+    """Writes both files, or checks them."""
+    return emit({PACKAGE / "enums.py": enums(), PACKAGE / "codes.py": codes()})
+
+
+if __name__ == "__main__":
+    sys.exit(main())
