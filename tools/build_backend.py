@@ -5,6 +5,7 @@ packs it into one wheel:
 
     acl.abi3.so          the module that programs import
     acl-stubs/           its types
+    cannery/             objects, exceptions and arrays on top of it, and the pytest plugin
     cannery_npu/         a prefix (lib64/, include/, bin/ ...) with a small Python package on top
 
 A wheel holds no links, so the ones of a prefix are left out, but for
@@ -74,15 +75,21 @@ def metadata():
     return "\n".join(lines) + "\n"
 
 
+def entry_points(name):
+    """The lines of a group of entry points."""
+    return "".join(f"{name} = {target}\n" for name, target in sorted(table(name).items()))
+
+
 def dist_info():
     """The files of the .dist-info directory, without RECORD."""
-    scripts = "".join(f"{name} = {target}\n" for name, target in sorted(table("project.scripts").items()))
+    scripts = entry_points("project.scripts")
+    plugins = entry_points('project.entry-points."pytest11"')
     wheel = f"Wheel-Version: 1.0\nGenerator: cannery build_backend\nRoot-Is-Purelib: false\nTag: {TAG}\n"
     return {
         "METADATA": metadata(),
         "WHEEL": wheel,
-        "entry_points.txt": f"[console_scripts]\n{scripts}",
-        "top_level.txt": "acl\ncannery_npu\n",
+        "entry_points.txt": f"[console_scripts]\n{scripts}\n[pytest11]\n{plugins}",
+        "top_level.txt": "acl\ncannery\ncannery_npu\n",
     }
 
 
@@ -152,6 +159,7 @@ def lay_out(place):
     slim([*(prefix / "lib64").glob("*.so"), prefix / "python" / "acl.abi3.so", prefix / "bin" / "cannery"])
     without_links(prefix)
     shutil.copy(prefix / "python" / "acl.abi3.so", place / "acl.abi3.so")
+    make_prefix.add_package(place / "cannery")
     shutil.copytree(STUBS, place / "acl-stubs", ignore=shutil.ignore_patterns("py.typed"))
     for source in PACKAGE.glob("*.py"):
         text = source.read_text(encoding="utf-8").replace("@VERSION@", make_prefix.version())

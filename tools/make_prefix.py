@@ -22,6 +22,7 @@ PIECES = ROOT / "tools" / "prefix"
 COMPANIONS = ROOT / "crates" / "ascendcl" / "companions"
 OPERATORS = ROOT / "crates" / "ascendcl" / "operators"
 STUBS = ROOT / "crates" / "python" / "stubs"
+PACKAGE = ROOT / "crates" / "python" / "package" / "cannery"
 KNOWLEDGE = ROOT / "knowledge"
 MANIFEST = "share/cannery/manifest"
 
@@ -143,14 +144,23 @@ def add_libraries(prefix, built):
 
 
 def add_python(prefix, built):
-    """python/: the module, its type stubs and the start-up file, also as site-packages."""
+    """python/: the module, its type stubs, the package above it and the start-up file, also as site-packages."""
     place = prefix / "python"
     copy_file(PIECES / "sitecustomize.py", place / "sitecustomize.py")
     copy_file(built / "libacl.so", place / "acl.abi3.so")
     if STUBS.is_dir():
         shutil.copytree(STUBS, place, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
+    add_package(place / "cannery")
     for entry in sorted(place.iterdir()):
         link(entry, place / "site-packages" / entry.name)
+
+
+def add_package(place):
+    """The Python package `cannery`, with the version filled in."""
+    place.mkdir()
+    for source in sorted(path for path in PACKAGE.iterdir() if path.is_file()):
+        text = source.read_text(encoding="utf-8")
+        (place / source.name).write_text(text.replace("@VERSION@", version()), encoding="utf-8")
 
 
 def add_rest(prefix, built):

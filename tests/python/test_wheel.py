@@ -92,6 +92,10 @@ def test_the_content(wheel):
         "acl.abi3.so",
         "acl-stubs/__init__.pyi",
         "acl-stubs/rt.pyi",
+        "cannery/__init__.py",
+        "cannery/buffers.py",
+        "cannery/py.typed",
+        "cannery/pytest_plugin.py",
         "cannery_npu/__init__.py",
         "cannery_npu/bin/cannery",
         "cannery_npu/include/acl/acl.h",
@@ -100,6 +104,7 @@ def test_the_content(wheel):
         "cannery_npu/lib64/libacl_dvpp.so",
         "cannery_npu/lib64/libacl_dvpp_mpi.so",
         "cannery_npu/python/acl.abi3.so",
+        "cannery_npu/python/cannery/__init__.py",
         "cannery_npu/set_env.sh",
         "cannery_npu/share/cannery/manifest",
     ):
@@ -107,6 +112,7 @@ def test_the_content(wheel):
     assert {name.partition("/")[0] for name in names} == {
         "acl.abi3.so",
         "acl-stubs",
+        "cannery",
         "cannery_npu",
         next(name for name in names if ".dist-info/" in name).partition("/")[0],
     }
@@ -132,7 +138,9 @@ def test_the_metadata(wheel):
     assert metadata["Requires-Python"] == ">=3.9"
     assert metadata["License-Expression"] == "MIT OR Apache-2.0"
     assert len(licences) == 2
-    assert scripts == "[console_scripts]\ncannery = cannery_npu.__main__:main\n"
+    assert scripts == (
+        "[console_scripts]\ncannery = cannery_npu.__main__:main\n\n[pytest11]\ncannery = cannery.pytest_plugin\n"
+    )
 
 
 def test_the_record_is_true(wheel):

@@ -35,7 +35,9 @@ fn tree(root: &Path) -> Vec<PathBuf> {
     fn walk(directory: &Path, root: &Path, found: &mut Vec<PathBuf>) {
         for entry in fs::read_dir(directory).expect("readable") {
             let entry = entry.expect("an entry");
-            if entry.file_type().expect("a type").is_dir() {
+            if entry.file_name() == "__pycache__" {
+                // What Python leaves beside modules that it imported.
+            } else if entry.file_type().expect("a type").is_dir() {
                 walk(&entry.path(), root, found);
             } else {
                 found.push(

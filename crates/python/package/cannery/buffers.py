@@ -12,11 +12,11 @@ import acl
 from .enums import MallocPolicy
 from .errors import MisuseError, OutOfRange, StillViewed, UseAfterFree, WrongDevice, error_of, lose
 from .host import HostData, source_of
-from .process import lives
+from .process import lives, open_buffers
 from .ranges import Memory, Root, bounds
 
 if TYPE_CHECKING:
-    from .stream import Flight
+    from .stream import Flight, Stream
 
 __all__ = ["CachedBuffer", "DeviceBuffer", "DeviceSlice", "PinnedBuffer", "PinnedSlice"]
 
@@ -29,9 +29,6 @@ _free_host = acl.rt.free_host
 _get_device = acl.rt.get_device
 
 HUGE_FIRST = int(MallocPolicy.HUGE_FIRST)
-
-# The open buffers: address -> (class, device, bytes). What `snapshot` tells on any library.
-open_buffers: dict[int, tuple[str, int, int]] = {}
 
 
 class _Buffer(Root):
@@ -60,6 +57,15 @@ class _Buffer(Root):
         """The buffer itself."""
         return self
 
+    def ready(self) -> int:
+        """The address, once no queued work of this package uses the buffer."""
+        if self._flights:
+            self.settle()
+        address = self._address
+        if address:
+            return address
+        raise _closed(self)
+
     @property
     def is_open(self) -> bool:
         """Whether the memory is held."""
@@ -81,10 +87,10 @@ class _Buffer(Root):
         if self._flights:
             self.settle()
         self._address = 0
-        del open_buffers[address]
         # A reset of the device took the memory already.
         if lives and lives.get(self.device, 0) != self._life:
             return
+        del open_buffers[address]
         code = type(self)._release(address)
         if code:
             raise error_of(self._release_name, code, address=address, size=self.nbytes)
@@ -282,15 +288,13 @@ class PinnedBuffer(_HostAccess, _Buffer):
         self.nbytes = nbytes
         self._flights = None
         self._lease: weakref.ref[ctypes.Array[ctypes.c_ubyte]] | None = None
-        self.device = device = _get_device()[0]
-        self._life = lives.get(device, 0)
-        open_buffers[address] = (self.__class__.__name__, device, nbytes)
+        self.device = -1
+        self._life = 0
+        open_buffers[address] = (self.__class__.__name__, -1, nbytes)
 
     def _lend(self) -> memoryview:
         # One object stands behind all views and keeps the buffer alive; the buffer only knows whether it lives.
-        address = self.address
-        if self._flights:
-            self.settle()
+        address = self.ready()
         lease = self._lease() if self._lease is not None else None
         if lease is None:
             lease = (ctypes.c_ubyte * self.nbytes).from_address(address)
@@ -339,6 +343,10 @@ class _Slice(Memory):
     def root(self) -> Root:
         """The buffer that the bytes belong to."""
         return self._root
+
+    def ready(self) -> int:
+        """The address, once no queued work of this package uses the buffer."""
+        return self._root.ready() + self._offset
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} [{self._offset}:{self._offset + self.nbytes}] of {self._root!r}>"
@@ -393,14 +401,15 @@ def foreign(memory: Memory, stream_device: int) -> WrongDevice | None:
     )
 
 
-def remember(memory: Memory, flight: Flight) -> None:
-    """Notes queued work in the buffer itself."""
+def remember(memory: Memory, flight: Flight, stream: Stream) -> None:
+    """Notes queued work in the buffer itself: the newest of each stream, which is passed last."""
     root = memory.root
     flights = root._flights
     if flights is None:
         root._flights = [flight]
         return
-    if len(flights) >= 16:
-        # What has passed needs no remembering.
-        flights[:] = [former for former in flights if not former.done]
+    for place, former in enumerate(flights):
+        if former._stream is stream or former._stream is None:
+            flights[place] = flight
+            return
     flights.append(flight)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import acl
 
-from .enums import MemAttr, RunMode
+from .enums import MemAttr, MemLocationType, RunMode
 from .errors import AclError, UseAfterFree, check, fail, lose
 
 __all__ = ["Context", "Device", "MemoryInfo", "Process", "device_count", "memory_info", "run_mode", "session"]
@@ -17,7 +17,42 @@ __all__ = ["Context", "Device", "MemoryInfo", "Process", "device_count", "memory
 # its address may belong to somebody else by now.
 lives: dict[int, int] = {}
 
+# The open buffers: address -> (class, device, bytes); host memory has the device -1. What `snapshot` tells
+# on any library.
+open_buffers: dict[int, tuple[str, int, int]] = {}
+
 _REPEATED = 100002
+
+
+def forget_if_gone(device: int) -> None:
+    """After a reset, the end of a context or of the runtime: notes whether the memory of a device went with it.
+
+    A device keeps its memory as long as anybody, such as an explicit context, holds it. Host memory outlives
+    its devices.
+    """
+    held = [address for address, (_kind, where, _size) in list(open_buffers.items()) if where == device]
+    if not held or not _is_gone(device, held[0]):
+        return
+    lives[device] = lives.get(device, 0) + 1
+    for address in held:
+        open_buffers.pop(address, None)
+
+
+def _is_gone(device: int, address: int) -> bool:
+    """Whether an address that was a buffer of the device is none any more."""
+    attributes, code = acl.rt.pointer_get_attributes(address)
+    if code == 0:
+        return bool(attributes["location"]["type"] != MemLocationType.DEVICE)
+    acl.get_recent_err_msg()
+    active, _flags, code = acl.rt.get_primary_ctx_state(device)
+    if code != 0:
+        acl.get_recent_err_msg()
+    return code == 0 and not active
+
+
+def devices_in_use() -> set[int]:
+    """The devices of the open buffers."""
+    return {device for _kind, device, _size in list(open_buffers.values()) if device >= 0}
 
 
 class Process:
@@ -57,10 +92,16 @@ class Process:
             return
         self.is_open = False
         if hasattr(acl, "finalize_reference"):
-            _count, code = acl.finalize_reference()
+            count, code = acl.finalize_reference()
             check("acl.finalize_reference", code)
-        elif self._owner:
-            check("acl.finalize", acl.finalize())
+            ended = count == 0
+        else:
+            ended = self._owner
+            if ended:
+                check("acl.finalize", acl.finalize())
+        if ended:
+            for device in devices_in_use():
+                forget_if_gone(device)
 
     def __enter__(self) -> Process:
         return self.open()
@@ -100,21 +141,14 @@ class Device:
         if self._held:
             self._held -= 1
             check("acl.rt.reset_device", acl.rt.reset_device(self.id), device=self.id)
-            self._note_reset()
+            forget_if_gone(self.id)
 
     def reset(self) -> None:
         """Takes everything of the device back at once, whoever holds it (``reset_device_force``)."""
         code = acl.rt.reset_device_force(self.id)
         check("acl.rt.reset_device_force", code, device=self.id)
         self._held = 0
-        self._note_reset()
-
-    def _note_reset(self) -> None:
-        active, _flags, code = acl.rt.get_primary_ctx_state(self.id)
-        if code != 0:
-            acl.get_recent_err_msg()
-        elif not active:
-            lives[self.id] = lives.get(self.id, 0) + 1
+        forget_if_gone(self.id)
 
     def synchronize(self, timeout_ms: int = -1) -> None:
         """Waits for all work of the device. It must be the current one. Milliseconds, -1 for ever."""
@@ -180,6 +214,7 @@ class Context:
         if handle and self._owned:
             self._owned = False
             check("acl.rt.destroy_context", acl.rt.destroy_context(handle))
+            forget_if_gone(self.device)
 
     @contextmanager
     def use(self) -> Iterator[Context]:

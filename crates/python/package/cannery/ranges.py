@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import acl
@@ -19,6 +20,8 @@ __all__ = ["Memory"]
 # Bound once: a call through two modules costs more than the call.
 _memcpy = acl.rt.memcpy
 _memset = acl.rt.memset
+_byte = ctypes.c_char
+_addressof = ctypes.addressof
 
 
 class Memory:
@@ -43,6 +46,9 @@ class Memory:
         def root(self) -> Root:
             """The buffer that the bytes belong to."""
 
+        def ready(self) -> int:
+            """The address, once no queued work of this package uses the buffer."""
+
     def __len__(self) -> int:
         return self.nbytes
 
@@ -64,20 +70,14 @@ class Memory:
         """
         if isinstance(source, Memory):
             size = source.nbytes
-            other = source.address
+            other = source.ready()
             sides = self.side + 2 * source.side
-            root = source.root
-            if root._flights:
-                root.settle()
         else:
             _keep, other, size = source_of(source)
             sides = self.side
         if size != self.nbytes:
             raise _sizes_differ(self, source, size)
-        root = self.root
-        if root._flights:
-            root.settle()
-        code = _memcpy(self.address, size, other, size, sides) if size else 0
+        code = _memcpy(self.ready(), size, other, size, sides) if size else 0
         if code:
             raise _copy_failed(code, self, source, size)
 
@@ -91,16 +91,17 @@ class Memory:
         >>> received
         bytearray(b'8 bytes.')
         """
-        if isinstance(target, Memory):
+        if type(target) is bytearray and target:
+            _keep: object = (holder := _byte.from_buffer(target))
+            other, size = _addressof(holder), len(target)
+        elif isinstance(target, Memory):
             target.copy_from(self)
             return
-        _keep, other, size = target_of(target)
+        else:
+            _keep, other, size = target_of(target)
         if size != self.nbytes:
             raise _sizes_differ(self, target, size)
-        root = self.root
-        if root._flights:
-            root.settle()
-        code = _memcpy(other, size, self.address, size, 2 * self.side) if size else 0
+        code = _memcpy(other, size, self.ready(), size, 2 * self.side) if size else 0
         if code:
             raise _copy_failed(code, self, target, size)
 
@@ -127,12 +128,10 @@ class Memory:
         """
         if not 0 <= value <= 255:
             raise OutOfRange(f"a byte is from 0 to 255, not {value}", numbers={"value": value})
-        root = self.root
-        if root._flights:
-            root.settle()
-        code = _memset(self.address, self.nbytes, value, self.nbytes) if self.nbytes else 0
+        size = self.nbytes
+        code = _memset(self.ready(), size, value, size) if size else 0
         if code:
-            raise error_of("acl.rt.memset", code, size=self.nbytes, value=value)
+            raise error_of("acl.rt.memset", code, size=size, value=value)
 
     def fill_async(self, value: int, stream: Stream) -> Flight:
         """Queues a fill; the memory lives until the stream has passed it."""
@@ -173,7 +172,7 @@ class Root(Memory):
     __slots__ = ("_flights", "device")
 
     _flights: list[Flight] | None
-    #: The number of the device: where device memory is, and through which host memory was allocated.
+    #: The number of the device; -1 for host memory, which belongs to none.
     device: int
 
     def settle(self) -> None:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import acl
 
-from .buffers import open_buffers
+from .process import open_buffers
 
 __all__ = ["Snapshot", "snapshot"]
 
@@ -95,8 +95,10 @@ def _families() -> dict[tuple[int, str], tuple[int, int]] | None:
     if counts is None:
         return None
     found = {}
-    places = [(entry["device"], entry["families"]) for entry in counts["devices"]]
-    places.append((-1, counts["host"]["families"]))
+    places = [(entry["device"], entry["families"]) for entry in counts["devices"] or ()]
+    # Null until there was some.
+    host = counts["host"] or {"families": {}}
+    places.append((-1, host["families"]))
     for device, families in places:
         for family, numbers in families.items():
             if numbers["blocks"]:

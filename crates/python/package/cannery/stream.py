@@ -90,9 +90,11 @@ class Event:
 class Flight:
     """A queued copy or fill. It holds its memory until the stream has passed it; it need not be kept."""
 
-    __slots__ = ("_ends", "_event", "_stream")
+    __slots__ = ("_ends", "_event", "_stream", "number")
 
-    def __init__(self, stream: Stream, event: int, ends: tuple[object, ...]) -> None:
+    def __init__(self, stream: Stream, event: int, ends: tuple[object, ...], number: int) -> None:
+        #: Its place in the order of the stream.
+        self.number = number
         self._stream: Stream | None = stream
         self._event = event
         self._ends = ends
@@ -152,7 +154,7 @@ class Stream:
     b'ping'
     """
 
-    __slots__ = ("__weakref__", "_flights", "_handle", "_limit", "_lock", "_spare", "device")
+    __slots__ = ("__weakref__", "_flights", "_handle", "_limit", "_lock", "_number", "_spare", "device")
 
     def __init__(self, priority: int = 0, flag: int = 0) -> None:
         self._handle = 0
@@ -161,6 +163,7 @@ class Stream:
         self._lock = threading.RLock()
         self._flights: deque[Flight] = deque()
         self._spare: list[int] = []
+        self._number = 0
         self._limit = _MANY
         if priority or flag:
             handle, code = acl.rt.create_stream_with_config(priority, flag)
@@ -194,16 +197,18 @@ class Stream:
                 remedy=f"slice the larger one: [:{min(size, target.nbytes)}]",
             )
         device = self.device
-        if source.root.device != device or target.root.device != device:
+        if not source.root.device == device == target.root.device:
             self._refuse_foreign(target, source)
-        event = self._event()
         handle = self._handle or self.handle
         sides = target.side + 2 * source.side
-        code = _memcpy_async(target.address, size, source.address, size, sides, handle) if size else 0
-        if code:
+        # One thread at a time, so that the numbers of the flights are the order of the stream.
+        with self._lock:
+            event = self._event()
+            code = _memcpy_async(target.address, size, source.address, size, sides, handle) if size else 0
+            if code == 0:
+                return self._launched(event, target, source)
             self._spare.append(event)
-            raise error_of("acl.rt.memcpy_async", code, size=size)
-        return self._launched(event, target, source)
+        raise error_of("acl.rt.memcpy_async", code, size=size)
 
     def fill(self, target: Memory, value: int) -> Flight:
         """Queues a fill with one byte; the memory lives until the stream has passed it."""
@@ -212,13 +217,14 @@ class Stream:
         wrong = foreign(target, self.device)
         if wrong is not None:
             raise wrong
-        event = self._event()
         size, handle = target.nbytes, self.handle
-        code = acl.rt.memset_async(target.address, size, value, size, handle) if size else 0
-        if code:
+        with self._lock:
+            event = self._event()
+            code = acl.rt.memset_async(target.address, size, value, size, handle) if size else 0
+            if code == 0:
+                return self._launched(event, target)
             self._spare.append(event)
-            raise error_of("acl.rt.memset_async", code, size=size)
-        return self._launched(event, target)
+        raise error_of("acl.rt.memset_async", code, size=size)
 
     def wait(self, event: Event) -> None:
         """Lets later work of the stream wait for an event."""
@@ -226,8 +232,12 @@ class Stream:
 
     def synchronize(self, timeout_ms: int = -1) -> None:
         """Waits for all work. Milliseconds, -1 for ever; then ``TimedOut``. Raises what failed on the device."""
+        number = self._number
         code = acl.rt.synchronize_stream_with_timeout(self.handle, timeout_ms)
-        self._reap()
+        if code == 0:
+            self._land(number)
+        else:
+            self._reap()
         check("acl.rt.synchronize_stream_with_timeout", code, timeout_ms=timeout_ms)
 
     @property
@@ -265,18 +275,34 @@ class Stream:
             # Nobody would know when the memory is free again: wait now.
             acl.rt.synchronize_stream(self._handle)
             raise error_of("acl.rt.record_event", code)
-        flight = Flight(self, event, ends)
+        self._number = number = self._number + 1
+        flight = Flight(self, event, ends, number)
         self._flights.append(flight)
         for end in ends:
-            remember(end, flight)
+            remember(end, flight, self)
         return flight
 
     def _reap(self) -> None:
-        """Lets go of the memory of what the stream has passed."""
+        """Lets go of the memory of what the stream has passed: all that is older than something done."""
+        count = len(self._flights)
+        while count:
+            try:
+                newest = self._flights[count - 1]
+            except IndexError:
+                # Another thread was here.
+                count = len(self._flights)
+                continue
+            if newest.done:
+                self._land(newest.number)
+                return
+            count //= 2
+
+    def _land(self, number: int) -> None:
+        """Lets go of the flights up to this one."""
         flights = self._flights
         with self._lock:
-            while flights and flights[0].done:
-                flights.popleft()
+            while flights and flights[0].number <= number:
+                flights.popleft()._land(self)
 
     def close(self) -> None:
         """Waits for its work and destroys it. May be called twice. Raises what failed on the device."""

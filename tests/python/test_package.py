@@ -1,0 +1,443 @@
+"""The package `cannery`: objects, exceptions and arrays on top of `acl`."""
+
+import gc
+import pickle
+import random
+import threading
+
+import numpy
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from isolated import ROOT, isolated, raises, run
+
+MIB = 1 << 20
+# Sizes around pages and far from them; the bytes are random and at least a MiB.
+SIZES = st.integers(MIB, 3 * MIB)
+ROUNDS = settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck), database=None)
+
+
+def random_bytes(seed, size):
+    """Reproducible random bytes."""
+    return random.Random(seed).randbytes(size)
+
+
+@isolated
+def test_round_trips_of_random_data_through_every_kind_of_memory():
+    import cannery
+
+    @ROUNDS
+    @given(size=SIZES, seed=st.integers(), data=st.data())
+    def check(size, seed, data):
+        sent = random_bytes(seed, size)
+        start = data.draw(st.integers(0, size))
+        stop = data.draw(st.integers(start, size))
+        for kind in (cannery.DeviceBuffer, cannery.CachedBuffer, cannery.PinnedBuffer):
+            with kind.of(sent) as buffer:
+                assert len(buffer) == size and buffer.tobytes() == sent
+                part = buffer[start:stop]
+                assert part.tobytes() == sent[start:stop]
+                replaced = random_bytes(seed + 1, stop - start)
+                part.copy_from(replaced)
+                expected = sent[:start] + replaced + sent[stop:]
+                array = numpy.empty(size, "u1")
+                buffer.copy_to(array)
+                assert array.tobytes() == expected
+                if start < stop:
+                    part[1:].fill(seed & 0xFF)
+                    expected = expected[: start + 1] + bytes([seed & 0xFF]) * (stop - start - 1) + expected[stop:]
+                assert buffer.to_numpy().tobytes() == expected
+
+    with cannery.session():
+        check()
+        assert cannery.snapshot().blocks == 0
+
+
+@isolated(env={"CANNERY_SCHEDULE": "random:7"})
+def test_queued_round_trips_keep_both_ends_alive():
+    import cannery
+
+    @ROUNDS
+    @given(size=SIZES, seed=st.integers(), count=st.integers(1, 40))
+    def check(size, seed, count):
+        sent = random_bytes(seed, size)
+        with cannery.Stream() as stream:
+            received = cannery.PinnedBuffer(size)
+
+            def launch(received):
+                # Nobody but the stream knows these when the function returns.
+                source = cannery.PinnedBuffer.of(sent)
+                for _ in range(count):
+                    device = cannery.DeviceBuffer(size)
+                    stream.copy(device, source)
+                    source = device
+                stream.copy(received, source)
+
+            launch(received)
+            gc.collect()
+            assert received.tobytes() == sent
+            stream.synchronize()
+            assert stream.in_flight == 0
+            del received
+            gc.collect()
+            assert cannery.snapshot().blocks == 0
+
+    with cannery.session():
+        check()
+
+
+@isolated(env={"CANNERY_SCHEDULE": "lazy"})
+def test_memory_in_flight_is_not_freed_before_the_stream_has_passed_it():
+    import cannery
+
+    sent = random_bytes(1, 2 * MIB)
+    with cannery.session(), cannery.Stream() as stream:
+        source, device = cannery.PinnedBuffer.of(sent), cannery.DeviceBuffer(len(sent))
+        flight = stream.copy(device, source)
+        assert not flight.done  # lazy: the first look finds nothing done
+        del source
+        gc.collect()
+        assert cannery.snapshot().families[-1, "aclrtMallocHost"][0] == 1
+        assert device.tobytes() == sent  # waits by itself
+        assert flight.done
+        gc.collect()
+        assert (-1, "aclrtMallocHost") not in cannery.snapshot().families
+        # Closing waits as well.
+        back = cannery.PinnedBuffer(len(sent))
+        flight = stream.copy(back, device)
+        device.close()
+        assert flight.done and bytes(back) == sent
+        stream.fill(cannery.DeviceBuffer(MIB), 3)
+    gc.collect()
+
+
+@isolated(env={"CANNERY_SCHEDULE": "lazy"})
+def test_a_dropped_stream_and_its_buffers_finish_first():
+    import cannery
+
+    with cannery.session():
+        sent = random_bytes(2, MIB)
+        received = cannery.PinnedBuffer(MIB)
+        stream = cannery.Stream()
+        stream.copy(received, cannery.DeviceBuffer.of(sent))
+        del stream
+        gc.collect()
+        assert received.tobytes() == sent
+        del received
+        gc.collect()
+        assert cannery.snapshot().blocks == 0 and cannery.lost_errors() == (0, [])
+
+
+@isolated
+def test_staged_copies_take_what_is_pageable():
+    import cannery
+
+    with cannery.session(), cannery.Stream() as stream, cannery.DeviceBuffer(MIB) as device:
+        sent = random_bytes(3, MIB)
+        with raises(TypeError, "staged=True"):
+            stream.copy(device, sent)
+        with raises(TypeError, "PinnedBuffer"):
+            stream.copy(bytearray(MIB), device)
+        device.copy_from_async(sent, stream, staged=True)
+        assert device.tobytes() == sent
+
+
+@isolated
+def test_pinned_memory_is_an_array_without_a_copy():
+    import cannery
+
+    with cannery.session():
+        sent = random_bytes(4, MIB)
+        buffer = cannery.PinnedBuffer.of(sent)
+        array = numpy.asarray(buffer)
+        assert array.tobytes() == sent and array.flags.writeable
+        array[:4] = [9, 8, 7, 6]
+        assert buffer[:4].tobytes() == bytes([9, 8, 7, 6])
+        part = numpy.from_dlpack(buffer[4:MIB])
+        assert part.tobytes() == sent[4:]
+        view = buffer.view()
+        assert view[MIB - 1] == sent[-1]
+        with raises(cannery.StillViewed, "arrays or views"):
+            buffer.close()
+        assert buffer.is_open and numpy.shares_memory(array[4:], part)
+        # The last view frees it.
+        address = buffer.address
+        del buffer, array, view
+        gc.collect()
+        assert cannery.snapshot().blocks == 1 and part.ctypes.data == address + 4
+        del part
+        gc.collect()
+        assert cannery.snapshot().blocks == 0
+        # A capsule that nobody takes gives the memory back, too.
+        buffer = cannery.PinnedBuffer(64)
+        capsule = buffer.__dlpack__()
+        with raises(cannery.StillViewed):
+            buffer.close()
+        del capsule
+        buffer.close()
+
+
+@isolated
+def test_device_memory_is_no_host_memory():
+    import cannery
+
+    with cannery.session(), cannery.DeviceBuffer(64) as buffer:
+        with raises(TypeError, "to_numpy"):
+            numpy.asarray(buffer)
+        with raises(BufferError, "PinnedBuffer"):
+            buffer.__dlpack__()
+        with raises(TypeError, "tobytes"):
+            bytes(buffer)
+        with raises(TypeError):
+            iter(buffer)
+
+
+@isolated
+def test_misuse_is_told_before_it_does_harm():
+    import cannery
+
+    with cannery.session():
+        buffer = cannery.DeviceBuffer(64)
+        part = buffer[8:16]
+        assert len(buffer[-8:]) == 8 and len(part[2:4]) == 2
+        for bad in (slice(0, 65), slice(-65, None), slice(10, 9)):
+            with raises(cannery.OutOfRange, "64 bytes"):
+                buffer[bad]
+        with raises(cannery.MisuseError, "step"):
+            buffer[::2]
+        with raises(TypeError, "slice"):
+            buffer[3]
+        with raises(cannery.OutOfRange, "equal sizes.*64 bytes.*has 65"):
+            buffer.copy_from(bytes(65))
+        with raises(cannery.OutOfRange, "from 0 to 255"):
+            buffer.fill(256)
+        with raises(cannery.MisuseError, "read-only"):
+            buffer.copy_to(bytes(64))
+        with raises(cannery.MisuseError, "contiguous"):
+            buffer.copy_from(numpy.zeros(128, "u1")[::2])
+        with raises(TypeError, "'int' has no memory"):
+            buffer.copy_from(12)
+        buffer.close()
+        buffer.close()
+        for use in (buffer.tobytes, part.tobytes, lambda: part.fill(1), lambda: buffer.address, buffer.__enter__):
+            with raises(cannery.UseAfterFree, "64 bytes, closed"):
+                use()
+        stream, event = cannery.Stream(), cannery.Event()
+        stream.close()
+        event.close()
+        with raises(cannery.UseAfterFree, "stream"):
+            stream.synchronize()
+        with raises(cannery.UseAfterFree, "event"):
+            event.synchronize()
+        assert cannery.snapshot().blocks == 0
+
+
+@isolated(env={"CANNERY_DEVICES": "2"})
+def test_a_stream_of_another_device_is_refused():
+    import cannery
+
+    with cannery.session(0), cannery.DeviceBuffer(64) as here, cannery.PinnedBuffer(64) as pinned:
+        with cannery.Device(1), cannery.Stream() as there:
+            for action in (
+                lambda: there.copy(here, pinned),
+                lambda: there.copy(pinned, here),
+                lambda: there.fill(here, 1),
+            ):
+                with raises(cannery.WrongDevice, "on device 0, the stream on device 1"):
+                    action()
+            assert there.in_flight == 0
+
+
+@isolated(env={"CANNERY_HBM_BYTES": "64M"})
+def test_a_shortage_carries_its_numbers():
+    import cannery
+
+    with cannery.session():
+        held = cannery.DeviceBuffer(8 * MIB)
+        free = cannery.memory_info().free
+        try:
+            cannery.CachedBuffer(1 << 30)
+        except cannery.OutOfMemory as error:
+            assert isinstance(error, MemoryError) and isinstance(error, cannery.AclError)
+            assert (error.code, error.name) == (207001, "ACL_ERROR_RT_MEMORY_ALLOCATION")
+            assert error.api == "acl.rt.malloc_cached" and "aclrtMallocCached" in error.text
+            assert error.numbers["asked"] == 1 << 30 < error.numbers["rounded"]
+            assert 0 < error.numbers["free"] <= error.numbers["total"] < 64 * MIB
+            assert error.numbers["largest"] <= error.numbers["free"]
+            assert error.remedy and error.remedy in str(error)
+            copy = pickle.loads(pickle.dumps(error))
+            assert (type(copy), copy.code, copy.numbers, str(copy)) == (type(error), 207001, error.numbers, str(error))
+        else:
+            raise AssertionError("no shortage")
+        assert cannery.memory_info().free == free
+        held.close()
+
+
+@isolated
+def test_codes_become_exceptions():
+    import acl
+    import cannery
+
+    with raises(cannery.NoContext, "aclrtSetDevice"):
+        cannery.DeviceBuffer(64)
+    with cannery.Process(), raises(cannery.InvalidArgument, "107001"):
+        cannery.Device(99).open()
+    with cannery.session():
+        for size in (0, -1):
+            with raises(cannery.InvalidArgument, "100000"):
+                cannery.DeviceBuffer(size)
+        # The address was given back behind the package's back.
+        buffer = cannery.DeviceBuffer(64)
+        assert acl.rt.free(buffer.address) == 0
+        with raises(cannery.InvalidArgument, "acl.rt.free failed with 107000"):
+            buffer.close()
+        buffer = cannery.DeviceBuffer(64)
+        assert acl.rt.free(buffer.address) == 0
+        del buffer
+        count, errors = cannery.lost_errors(clear=True)
+        assert count == 1 and errors[0].code == 107000
+        assert cannery.lost_errors() == (0, [])
+
+
+@isolated
+def test_memory_of_an_earlier_life_of_the_device_is_not_freed_again():
+    import acl
+    import cannery
+
+    process = cannery.Process().open()
+    with cannery.Device(0):
+        old, pinned = cannery.DeviceBuffer(MIB), cannery.PinnedBuffer(MIB)
+    with cannery.Device(0):
+        new = cannery.DeviceBuffer(MIB)
+        assert new.address == old.address  # what makes it dangerous
+        del old
+        gc.collect()
+        new.fill(1)
+        assert cannery.lost_errors() == (0, []) and cannery.snapshot().buffers["DeviceBuffer", 0] == (1, MIB)
+        new.close()
+        pinned.close()
+        assert cannery.snapshot() == (({}, {}))
+    process.close()
+    assert acl.finalize() == 100037
+
+
+@isolated(env={"CANNERY_DEVICES": "2"})
+def test_contexts_nest_and_come_back():
+    import cannery
+
+    with cannery.session(0) as device:
+        outer = cannery.Context.current()
+        with cannery.Context(1) as other:
+            assert cannery.Device.current().id == 1 and other.device == 1
+            with outer.use():
+                assert cannery.Device.current() == device
+            assert cannery.Context.current() == other
+        assert cannery.Context.current() == outer
+        with raises(cannery.UseAfterFree), other.use():
+            pass
+
+
+@isolated(env={"CANNERY_DEVICES": "2"})
+def test_threads_carry_the_context():
+    import cannery
+
+    with cannery.session(1):
+        bare = []
+
+        def without():
+            try:
+                cannery.DeviceBuffer(64)
+            except cannery.NoContext as error:
+                bare.append(error)
+
+        thread = threading.Thread(target=without)
+        thread.start()
+        thread.join()
+        assert len(bare) == 1
+        sent = random_bytes(5, MIB)
+        threads = [cannery.Thread(lambda: cannery.DeviceBuffer.of(sent).tobytes()) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        assert all(thread.result() == sent for thread in threads)
+        thread = cannery.Thread(lambda: 1 // 0)
+        thread.start()
+        with raises(ZeroDivisionError):
+            thread.result()
+
+
+@isolated
+def test_many_threads_on_one_stream():
+    import cannery
+
+    with cannery.session(), cannery.Stream() as stream:
+        sent = [random_bytes(number, MIB) for number in range(4)]
+
+        def work(number):
+            source = cannery.PinnedBuffer.of(sent[number])
+            for _ in range(30):
+                device, back = cannery.DeviceBuffer(MIB), cannery.PinnedBuffer(MIB)
+                device.copy_from_async(source, stream)
+                device.copy_to_async(back, stream)
+                assert back.tobytes() == sent[number]
+
+        threads = [cannery.Thread(work, (number,)) for number in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.result()
+        assert stream.in_flight == 0
+        stream.synchronize()
+        del threads, thread
+        gc.collect()
+        assert cannery.snapshot().blocks == 0
+
+
+@isolated
+def test_host_pointers_hold_what_they_point_to():
+    import acl
+    import cannery
+
+    data = bytearray(random_bytes(6, MIB))
+    with cannery.session(), cannery.DeviceBuffer(MIB) as device:
+        pointer = cannery.HostPointer(data)
+        assert acl.rt.memcpy(device, MIB, pointer, pointer.size, cannery.MemcpyKind.HOST_TO_DEVICE) == 0
+        assert device.tobytes() == data
+        with raises(BufferError):
+            data.append(1)
+        pointer.close()
+        data.append(1)
+        with raises(cannery.MisuseError, "closed"):
+            int(pointer)
+        assert acl.rt.memcpy(device, MIB, cannery.HostPointer(bytes(MIB)), MIB, 1) == 0
+        assert device.tobytes() == bytes(MIB)
+        with raises(cannery.OutOfRange, "which has 4"), cannery.borrowed(b"four", 5):
+            pass
+        strided = numpy.zeros((64, 64), "f4").T
+        with raises(cannery.MisuseError, "ascontiguousarray"):
+            cannery.HostPointer(strided)
+        read_only = numpy.arange(MIB // 8)
+        read_only.flags.writeable = False
+        device.copy_from(read_only)
+        assert device.to_numpy(read_only.dtype).tolist() == read_only.tolist()
+
+
+def test_the_enums_are_those_of_the_contract():
+    run("tools/gen_python.py", "--check", cwd=ROOT)
+
+
+def test_every_public_name_has_a_docstring_and_is_typed():
+    program = """
+import cannery
+for name in cannery.__all__:
+    thing = getattr(cannery, name)
+    assert thing.__doc__, name
+    for member, value in vars(thing).items() if isinstance(thing, type) else ():
+        if not member.startswith("_") and callable(value) and not isinstance(value, type) and "enum" not in repr(thing):
+            assert value.__doc__, f"{name}.{member}"
+"""
+    run("-c", program)
+
+
+def test_no_other_module_of_this_machine_is_needed():
+    """NumPy and pytest are imported only by those who use them."""
+    program = "import sys, cannery; assert not {'numpy', 'pytest', 'hypothesis'} & set(sys.modules)"
+    run("-c", program)
