@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""Writes the tables of the Python package `cannery`: enums.py and codes.py, from spec/.
+"""Writes the tables of the Python package `cannery`: enums.py, codes.py and its
+translation, from spec/ and knowledge/.
 
 usage: gen_python.py [--check]. Needs only the standard library.
 """
 
+import json
 import sys
 from pathlib import Path
 
@@ -54,25 +56,43 @@ def enums():
     return "\n".join(lines).rstrip() + "\n"
 
 
-def codes():
-    """The text of codes.py."""
-    lines = ['"""What each return code is called, means, and asks for. Read when something failed."""', "", NOTE]
-    lines += ["CODES: dict[int, tuple[str, str, str]] = {"]
+def codes(language):
+    """The text of codes.py, or of its translation."""
+    told = {row["code"]: row[language] for row in load_knowledge()}
+    lines = [
+        '"""What each return code is called, means, and asks for. Read when something failed."""',
+        "",
+        NOTE,
+        "CODES: dict[int, tuple[str, str, str]] = {",
+    ]
     seen = set()
     for row in sorted((row for row in load("errors") if row["value"]), key=lambda row: row["value"]):
         # A value with an old and a new name is told by the new one.
         if row["value"] in seen or row.get("deprecated"):
             continue
         seen.add(row["value"])
+        text = told[row["value"]]
         lines.append(f"    {row['value']}: (")
-        lines += [f"        {quoted(row[key])}," for key in ("name", "meaning", "remedy")]
+        lines += [f"        {quoted(part)}," for part in (row["name"], text["meaning"], text["remedy"])]
         lines.append("    ),")
     return "\n".join([*lines, "}", ""])
 
 
+def load_knowledge():
+    """What the tool and the documentation say about codes."""
+    with (ROOT / "knowledge" / "codes.jsonl").open(encoding="utf-8") as lines:
+        return [json.loads(line) for line in lines]
+
+
 def main():
-    """Writes both files, or checks them."""
-    return emit({PACKAGE / "enums.py": enums(), PACKAGE / "codes.py": codes()})
+    """Writes the files, or checks them."""
+    return emit(
+        {
+            PACKAGE / "enums.py": enums(),
+            PACKAGE / "codes.py": codes("en"),
+            PACKAGE / "codes_zh.py": codes("zh"),
+        }
+    )
 
 
 if __name__ == "__main__":

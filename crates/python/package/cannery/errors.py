@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from typing import NoReturn
 
@@ -33,6 +34,7 @@ _NUMBERS = {
     "largest": r"\blargest free run (?:[\d.]+ [KMGT]iB \()?(\d+) bytes",
 }
 _KEPT = 32
+_LANGUAGES = ("CANNERY_LANG", "LC_ALL", "LC_MESSAGES", "LANG")
 
 
 class CanneryError(Exception):
@@ -157,11 +159,9 @@ def error_of(api: str, code: int, **numbers: int) -> AclError:
     >>> error.name, type(error).__name__
     ('ACL_ERROR_RT_PARAM_INVALID', 'InvalidArgument')
     """
-    from .codes import CODES
-
     text = acl.get_recent_err_msg() or ""
     # A code that the table lacks comes from a newer library: it is kept as it is.
-    name, meaning, remedy = CODES.get(code, (f"code {code}", "a code that this version does not know", ""))
+    name, meaning, remedy = _codes().get(code, (f"code {code}", "a code that this version does not know", ""))
     kind = _CLASSES.get(code, DeviceFault if 507000 <= code < 508000 else AclError)
     # Some texts end with the next step of this very case, which is better than that of the code.
     step = re.search(r"\bNext: (.*?)(?: \[\w+ \d+\])?$", text, re.MULTILINE)
@@ -173,6 +173,16 @@ def error_of(api: str, code: int, **numbers: int) -> AclError:
     if remedy and remedy not in text:
         message += f"\nRemedy: {remedy}"
     return kind(message, code=code, name=name, api=api, text=text or meaning, remedy=remedy, numbers=known)
+
+
+def _codes() -> dict[int, tuple[str, str, str]]:
+    """The table in the language of the runtime's own texts (``CANNERY_LANG``, else the locale)."""
+    language = next((os.environ[name] for name in _LANGUAGES if os.environ.get(name)), "")
+    if language.lower().startswith("zh"):
+        from .codes_zh import CODES
+    else:
+        from .codes import CODES
+    return CODES
 
 
 def _free_and_total() -> dict[str, int]:
