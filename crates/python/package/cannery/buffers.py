@@ -34,9 +34,8 @@ HUGE_FIRST = int(MallocPolicy.HUGE_FIRST)
 class _Buffer(Root):
     """What owns memory: closed by hand, by a ``with`` block, or when the last reference goes."""
 
-    __slots__ = ("__weakref__", "_address", "_life", "nbytes")
+    __slots__ = ("__weakref__", "_life", "_offset", "nbytes")
 
-    _address: int
     _life: int
     _release: Callable[[int], int]
     _release_name: str
@@ -164,6 +163,7 @@ class DeviceBuffer(_NoHostAccess, _Buffer):
         """Takes memory over. The thread has a device: it just allocated."""
         self._address = address
         self.nbytes = nbytes
+        self._offset = 0
         self._flights = None
         self.device = device = _get_device()[0]
         self._life = lives.get(device, 0)
@@ -286,6 +286,7 @@ class PinnedBuffer(_HostAccess, _Buffer):
             raise error_of("acl.rt.malloc_host", code, asked=nbytes)
         self._address = address
         self.nbytes = nbytes
+        self._offset = 0
         self._flights = None
         self._lease: weakref.ref[ctypes.Array[ctypes.c_ubyte]] | None = None
         self.device = -1
@@ -401,9 +402,8 @@ def foreign(memory: Memory, stream_device: int) -> WrongDevice | None:
     )
 
 
-def remember(memory: Memory, flight: Flight, stream: Stream) -> None:
-    """Notes queued work in the buffer itself: the newest of each stream, which is passed last."""
-    root = memory.root
+def remember(root: Root, flight: Flight, stream: Stream) -> None:
+    """Notes queued work in a buffer: the newest of each stream, which is passed last."""
     flights = root._flights
     if flights is None:
         root._flights = [flight]

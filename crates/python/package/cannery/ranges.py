@@ -33,6 +33,8 @@ class Memory:
     side: ClassVar[int]
     #: Bytes.
     nbytes: int
+    # From the first byte of the buffer.
+    _offset: int
     # A range is no sequence of bytes that Python could read one by one.
     __iter__ = None
 
@@ -169,8 +171,10 @@ class Memory:
 class Root(Memory):
     """A buffer as its slices see it."""
 
-    __slots__ = ("_flights", "device")
+    __slots__ = ("_address", "_flights", "device")
 
+    # 0 when closed.
+    _address: int
     _flights: list[Flight] | None
     #: The number of the device; -1 for host memory, which belongs to none.
     device: int

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections import deque
 
 import acl
@@ -23,7 +24,7 @@ _query_event = acl.rt.query_event_status
 _READY = 1
 _PROGRESS = int(EventFlag.SYNC | EventFlag.CAPTURE_STREAM_PROGRESS)
 # From so many copies on their way, those that have passed are looked for.
-_MANY = 16
+_MANY = 32
 
 
 class Event:
@@ -154,13 +155,14 @@ class Stream:
     b'ping'
     """
 
-    __slots__ = ("__weakref__", "_flights", "_handle", "_limit", "_lock", "_number", "_spare", "device")
+    __slots__ = ("__weakref__", "_flights", "_handle", "_limit", "_lock", "_number", "_spare", "_turn", "device")
 
     def __init__(self, priority: int = 0, flag: int = 0) -> None:
         self._handle = 0
         #: The number of its device.
         self.device = current_device()
         self._lock = threading.RLock()
+        self._turn = [None]
         self._flights: deque[Flight] = deque()
         self._spare: list[int] = []
         self._number = 0
@@ -197,18 +199,40 @@ class Stream:
                 remedy=f"slice the larger one: [:{min(size, target.nbytes)}]",
             )
         device = self.device
-        if not source.root.device == device == target.root.device:
+        to, origin = target.root, source.root
+        if not to.device == device == origin.device:
             self._refuse_foreign(target, source)
         handle = self._handle or self.handle
-        sides = target.side + 2 * source.side
-        # One thread at a time, so that the numbers of the flights are the order of the stream.
-        with self._lock:
-            event = self._event()
-            code = _memcpy_async(target.address, size, source.address, size, sides, handle) if size else 0
-            if code == 0:
-                return self._launched(event, target, source)
-            self._spare.append(event)
-        raise error_of("acl.rt.memcpy_async", code, size=size)
+        if not (to._address and origin._address):
+            to.address, origin.address  # noqa: B018 - one of them says that it is closed
+        turn = self._turn
+        try:
+            turn.pop()
+        except IndexError:
+            self._queue_up()
+        try:
+            spare = self._spare
+            event = spare.pop() if spare and len(self._flights) < self._limit else self._event()
+            if size:
+                first, other = to._address + target._offset, origin._address + source._offset
+                code = _memcpy_async(first, size, other, size, target.side + 2 * source.side, handle)
+                if code:
+                    spare.append(event)
+                    raise error_of("acl.rt.memcpy_async", code, size=size)
+            flight = self._launched(event, (target, source))
+            pending = to._flights
+            if pending is not None and pending[0]._stream is self:
+                pending[0] = flight
+            else:
+                remember(to, flight, self)
+            pending = origin._flights
+            if pending is not None and pending[0]._stream is self:
+                pending[0] = flight
+            else:
+                remember(origin, flight, self)
+        finally:
+            turn.append(None)
+        return flight
 
     def fill(self, target: Memory, value: int) -> Flight:
         """Queues a fill with one byte; the memory lives until the stream has passed it."""
@@ -218,13 +242,18 @@ class Stream:
         if wrong is not None:
             raise wrong
         size, handle = target.nbytes, self.handle
-        with self._lock:
+        self._queue_up()
+        try:
             event = self._event()
             code = acl.rt.memset_async(target.address, size, value, size, handle) if size else 0
-            if code == 0:
-                return self._launched(event, target)
-            self._spare.append(event)
-        raise error_of("acl.rt.memset_async", code, size=size)
+            if code:
+                self._spare.append(event)
+                raise error_of("acl.rt.memset_async", code, size=size)
+            flight = self._launched(event, (target,))
+            remember(target.root, flight, self)
+        finally:
+            self._turn.append(None)
+        return flight
 
     def wait(self, event: Event) -> None:
         """Lets later work of the stream wait for an event."""
@@ -255,6 +284,18 @@ class Stream:
             assert error is not None
             raise error
 
+    def _queue_up(self) -> None:
+        """Waits until no other thread queues work, so that the numbers of the flights are the order of the stream.
+
+        A list with one item is a lock that costs less than a lock where nobody waits.
+        """
+        while True:
+            try:
+                self._turn.pop()
+                return
+            except IndexError:
+                time.sleep(0)
+
     def _event(self) -> int:
         """An event for the next copy; it is recorded again and again."""
         flights = self._flights
@@ -268,7 +309,7 @@ class Stream:
             check("acl.rt.create_event_ex_with_flag", code)
             return event
 
-    def _launched(self, event: int, *ends: Memory) -> Flight:
+    def _launched(self, event: int, ends: tuple[Memory, ...]) -> Flight:
         """Notes work that was queued."""
         code = _record_event(event, self._handle)
         if code:
@@ -278,8 +319,6 @@ class Stream:
         self._number = number = self._number + 1
         flight = Flight(self, event, ends, number)
         self._flights.append(flight)
-        for end in ends:
-            remember(end, flight, self)
         return flight
 
     def _reap(self) -> None:
@@ -300,9 +339,16 @@ class Stream:
     def _land(self, number: int) -> None:
         """Lets go of the flights up to this one."""
         flights = self._flights
+        spare = self._spare
         with self._lock:
             while flights and flights[0].number <= number:
-                flights.popleft()._land(self)
+                flight = flights.popleft()
+                # As `Flight._land`, which a call would make dearer.
+                event, flight._event = flight._event, 0
+                flight._stream = None
+                if event:
+                    spare.append(event)
+                flight._ends = ()
 
     def close(self) -> None:
         """Waits for its work and destroys it. May be called twice. Raises what failed on the device."""
