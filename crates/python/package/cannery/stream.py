@@ -10,7 +10,7 @@ import acl
 
 from .buffers import PinnedBuffer, foreign, remember
 from .enums import EventFlag
-from .errors import CanneryError, OutOfRange, UseAfterFree, check, error_of, lose
+from .errors import AclError, CanneryError, OutOfRange, UseAfterFree, check, error_of, lose
 from .host import HostData, source_of
 from .process import current_device
 from .ranges import Memory
@@ -219,7 +219,13 @@ class Stream:
                 if code:
                     spare.append(event)
                     raise error_of("acl.rt.memcpy_async", code, size=size)
-            flight = self._launched(event, (target, source))
+            # As `_launched`, which a call would make dearer.
+            code = _record_event(event, handle)
+            if code:
+                raise self._unrecorded(code)
+            self._number = number = self._number + 1
+            flight = Flight(self, event, (target, source), number)
+            self._flights.append(flight)
             pending = to._flights
             if pending is not None and pending[0]._stream is self:
                 pending[0] = flight
@@ -313,13 +319,17 @@ class Stream:
         """Notes work that was queued."""
         code = _record_event(event, self._handle)
         if code:
-            # Nobody would know when the memory is free again: wait now.
-            acl.rt.synchronize_stream(self._handle)
-            raise error_of("acl.rt.record_event", code)
+            raise self._unrecorded(code)
         self._number = number = self._number + 1
         flight = Flight(self, event, ends, number)
         self._flights.append(flight)
         return flight
+
+    def _unrecorded(self, code: int) -> AclError:
+        """The error of a mark that could not be set: nobody would know when the memory is free, so wait now."""
+        error = error_of("acl.rt.record_event", code)
+        acl.rt.synchronize_stream(self._handle)
+        return error
 
     def _reap(self) -> None:
         """Lets go of the memory of what the stream has passed: all that is older than something done."""
