@@ -85,29 +85,52 @@ def test_queued_round_trips_keep_both_ends_alive():
         check()
 
 
-@isolated(env={"CANNERY_SCHEDULE": "lazy"})
+@isolated
 def test_memory_in_flight_is_not_freed_before_the_stream_has_passed_it():
+    import acl
     import cannery
 
     sent = random_bytes(1, 2 * MIB)
-    with cannery.session(), cannery.Stream() as stream:
+    with cannery.session(), cannery.Stream() as stream, cannery.Stream() as opener:
+        gate, ret = acl.rt.create_notify(0)
+        assert ret == 0
+
+        def shut():
+            assert acl.rt.wait_and_reset_notify(gate, stream, 0) == 0
+
+        enter = cannery.carry_context()
+
+        def open_it():
+            enter()  # a timer has a thread of its own
+            assert acl.rt.record_notify(gate, opener) == 0
+
         source, device = cannery.PinnedBuffer.of(sent), cannery.DeviceBuffer(len(sent))
+        shut()
         flight = stream.copy(device, source)
-        assert not flight.done  # lazy: the first look finds nothing done
+        assert not flight.done and stream.in_flight == 1
+        with raises(cannery.TimedOut, "507047"):
+            flight.wait(10)
+        with raises(cannery.TimedOut, "507046"):
+            stream.synchronize(10)
         del source
         gc.collect()
         assert cannery.snapshot().families[-1, "aclrtMallocHost"][0] == 1
+        open_it()
         assert device.tobytes() == sent  # waits by itself
-        assert flight.done
+        assert flight.done and stream.in_flight == 0
         gc.collect()
         assert (-1, "aclrtMallocHost") not in cannery.snapshot().families
         # Closing waits as well.
         back = cannery.PinnedBuffer(len(sent))
+        shut()
         flight = stream.copy(back, device)
+        timer = threading.Timer(0.1, open_it)
+        timer.start()
         device.close()
         assert flight.done and bytes(back) == sent
+        timer.join()
         stream.fill(cannery.DeviceBuffer(MIB), 3)
-    gc.collect()
+        assert acl.rt.destroy_notify(gate) == 0
 
 
 @isolated(env={"CANNERY_SCHEDULE": "lazy"})
@@ -418,6 +441,19 @@ def test_host_pointers_hold_what_they_point_to():
         read_only.flags.writeable = False
         device.copy_from(read_only)
         assert device.to_numpy(read_only.dtype).tolist() == read_only.tolist()
+
+
+@isolated(env={"CANNERY_LANG": "zh"})
+def test_remedies_speak_the_language_of_the_texts():
+    import cannery
+
+    with cannery.session():
+        try:
+            cannery.DeviceBuffer(0)
+        except cannery.InvalidArgument as error:
+            assert error.code == 100000 and any(ord(letter) > 0x4E00 for letter in error.remedy), error.remedy
+        else:
+            raise AssertionError("no error")
 
 
 def test_the_enums_are_those_of_the_contract():

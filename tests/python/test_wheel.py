@@ -164,6 +164,38 @@ def test_import_works_without_any_environment(installed):
     assert done.stdout.strip().startswith(str(installed))
 
 
+def test_it_is_small(wheel):
+    assert wheel.stat().st_size <= 5 << 20, wheel.stat().st_size
+
+
+def test_the_package_is_in_it_and_is_quick_to_import(installed):
+    """Processor time of the import, compiled as an installer leaves it; the best of some runs."""
+    program = """
+import time
+begun = time.thread_time_ns()
+import cannery
+took = time.thread_time_ns() - begun
+with cannery.session(), cannery.DeviceBuffer.of(b"bytes") as buffer:
+    assert buffer.tobytes() == b"bytes"
+assert cannery.__version__ == __import__("acl").__version__
+print(took)
+"""
+    command = [str(installed / "bin" / "python"), "-c", program]
+    runs = [subprocess.run(command, env=environment(), capture_output=True, text=True, check=True) for _ in range(7)]
+    assert min(int(run.stdout) for run in runs) <= 20_000_000, [run.stdout for run in runs]
+
+
+def test_pytest_finds_the_plugin(installed):
+    program = """
+import importlib.metadata
+entries = importlib.metadata.distribution("cannery-npu").entry_points
+print([entry.value for entry in entries if entry.group == "pytest11"])
+"""
+    command = [str(installed / "bin" / "python"), "-c", program]
+    done = subprocess.run(command, env=environment(), capture_output=True, text=True, check=True)
+    assert done.stdout == "['cannery.pytest_plugin']\n"
+
+
 def test_the_tool_works_and_runs_python_programs(installed):
     tool = str(installed / "bin" / "cannery")
     program = "import acl, sys; acl.init(); print(acl.rt.get_device_count()); sys.exit(7)"
