@@ -36,8 +36,9 @@ fn tree(root: &Path) -> Vec<PathBuf> {
         for entry in fs::read_dir(directory).expect("readable") {
             let entry = entry.expect("an entry");
             if entry.file_name() == "__pycache__" {
-                // What Python leaves beside modules that it imported.
-            } else if entry.file_type().expect("a type").is_dir() {
+                continue; // what Python leaves beside modules that it imported
+            }
+            if entry.file_type().expect("a type").is_dir() {
                 walk(&entry.path(), root, found);
             } else {
                 found.push(
