@@ -30,22 +30,7 @@ fn check(code: libc::c_int) -> io::Result<libc::c_int> {
 /// Memory that can be handed to other processes: nobody can make it shorter, so nobody can make it
 /// fault.
 pub(crate) fn shared_memory(bytes: u64) -> io::Result<OwnedFd> {
-    let mut limit = libc::rlimit {
-        rlim_cur: 0,
-        rlim_max: 0,
-    };
-    // SAFETY: a valid place for the answer.
-    let known = unsafe { libc::getrlimit(libc::RLIMIT_FSIZE, &raw mut limit) } == 0;
-    if known && limit.rlim_cur != libc::RLIM_INFINITY && limit.rlim_cur < bytes {
-        // Beyond it the kernel sends a signal that ends the program.
-        return Err(io::Error::new(
-            io::ErrorKind::FileTooLarge,
-            format!(
-                "the limit for files (ulimit -f) is {} bytes",
-                limit.rlim_cur
-            ),
-        ));
-    }
+    map::within_file_limit(bytes)?;
     let flags = libc::MFD_CLOEXEC | libc::MFD_ALLOW_SEALING;
     // SAFETY: the name is a C string.
     let fd = check(unsafe { libc::memfd_create(c"cannery".as_ptr(), flags) })?;

@@ -109,9 +109,31 @@ fn check_map(got: *mut libc::c_void) -> io::Result<()> {
     Ok(())
 }
 
+/// Whether the process may have a file so long.
+pub(crate) fn within_file_limit(bytes: u64) -> io::Result<()> {
+    let mut limit = libc::rlimit {
+        rlim_cur: 0,
+        rlim_max: 0,
+    };
+    // SAFETY: a valid place for the answer.
+    let known = unsafe { libc::getrlimit(libc::RLIMIT_FSIZE, &raw mut limit) } == 0;
+    if known && limit.rlim_cur != libc::RLIM_INFINITY && limit.rlim_cur < bytes {
+        // Beyond it the kernel sends a signal that ends the program.
+        return Err(io::Error::new(
+            io::ErrorKind::FileTooLarge,
+            format!(
+                "the limit for files (ulimit -f) is {} bytes",
+                limit.rlim_cur
+            ),
+        ));
+    }
+    Ok(())
+}
+
 /// A file without a name that lives in memory, closed in programs that are started; `bytes` long,
 /// all zero, committed as it is touched.
 pub(crate) fn memory_file(name: &CStr, bytes: u64) -> io::Result<OwnedFd> {
+    within_file_limit(bytes)?;
     // SAFETY: the name ends with a zero byte; the call makes a new descriptor.
     let file = unsafe { libc::memfd_create(name.as_ptr(), libc::MFD_CLOEXEC) };
     if file < 0 {

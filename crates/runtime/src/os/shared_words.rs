@@ -100,6 +100,7 @@ impl Drop for SharedWords {
 }
 
 fn fill(file: &File, bytes: u64) -> io::Result<()> {
+    map::within_file_limit(bytes)?;
     file.set_len(bytes)?;
     // SAFETY: the descriptor is open; only the file is changed.
     let code = unsafe { libc::fallocate(file.as_raw_fd(), 0, 0, bytes as libc::off_t) };
