@@ -62,6 +62,7 @@ pub(crate) fn panicked(api: &'static str, panic: &(dyn core::any::Any + Send)) -
 }
 
 /// Writes an answer to where `place` points, or reports it missing.
+#[inline]
 pub(crate) fn put<T>(
     place: *mut T,
     param: &'static str,
@@ -77,6 +78,7 @@ pub(crate) fn put<T>(
 }
 
 /// A place for an answer, as an option.
+#[inline]
 pub(crate) fn place<'a, T>(pointer: *mut T) -> Option<&'a mut T> {
     // SAFETY: NULL or valid per the contract of the faces; the borrow ends with the call.
     unsafe { pointer.as_mut() }
@@ -92,11 +94,13 @@ pub(crate) fn text<'a>(pointer: *const c_char) -> Option<Cow<'a, str>> {
 }
 
 /// A place for a pointer, as the number it will hold.
+#[inline]
 pub(crate) fn address_place<'a>(pointer: *mut *mut c_void) -> Option<&'a mut u64> {
     place(pointer.cast::<u64>())
 }
 
 /// An array that C passes as a pointer and a length; `None` for NULL.
+#[inline]
 pub(crate) fn array<'a, T>(pointer: *const T, len: usize) -> Option<&'a [T]> {
     if pointer.is_null() {
         return None;
@@ -127,6 +131,7 @@ pub(crate) fn entries<'a, T>(
 }
 
 /// An array that a call fills; `None` for NULL.
+#[inline]
 pub(crate) fn slice_mut<'a, T>(pointer: *mut T, len: usize) -> Option<&'a mut [T]> {
     if pointer.is_null() {
         return None;
@@ -151,11 +156,13 @@ macro_rules! value_or {
 pub(crate) use value_or;
 
 /// An array of pointers, as numbers.
+#[inline]
 pub(crate) fn addresses<'a>(pointer: *mut *mut c_void, len: usize) -> Option<&'a [u64]> {
     array(pointer.cast::<u64>().cast_const(), len)
 }
 
 /// An array of sizes, as numbers.
+#[inline]
 pub(crate) fn sizes<'a>(pointer: *mut usize, len: usize) -> Option<&'a [u64]> {
     const { assert!(size_of::<usize>() == size_of::<u64>()) };
     array(pointer.cast::<u64>().cast_const(), len)

@@ -54,6 +54,7 @@ impl Family {
     ];
 
     /// The family with this number; unknown numbers are plain device memory.
+    #[inline]
     #[must_use]
     pub fn from_number(number: u8) -> Family {
         Self::ALL
@@ -99,12 +100,14 @@ impl Family {
     }
 
     /// Host memory rather than device memory.
+    #[inline]
     #[must_use]
     pub fn is_host(self) -> bool {
         matches!(self, Family::Host | Family::HostWithCfg)
     }
 
     /// Media memory.
+    #[inline]
     #[must_use]
     pub fn is_media(self) -> bool {
         matches!(self, Family::Dvpp | Family::HiMpi)
@@ -125,6 +128,7 @@ pub enum PageKind {
 
 impl PageKind {
     /// The kind with this number; unknown numbers are normal pages.
+    #[inline]
     #[must_use]
     pub fn from_number(number: u8) -> PageKind {
         match number {
@@ -135,6 +139,7 @@ impl PageKind {
     }
 
     /// Bytes of a page.
+    #[inline]
     #[must_use]
     pub fn bytes(self) -> u64 {
         match self {

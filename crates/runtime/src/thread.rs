@@ -110,20 +110,21 @@ pub(crate) struct Caller {
 /// or the product lacks the function being called.
 #[inline(always)]
 pub(crate) fn caller(runtime: &'static Runtime) -> Option<Caller> {
-    STATE.with(|state| {
-        let home = state.runtime.get()?;
-        let context = state.context.get()?;
-        let products = state.products.get();
-        let known = std::ptr::eq(home, runtime)
-            && context.is_alive(state.generation.get())
-            && (products == ALL_PRODUCTS || runtime.settings.profile.is_in(products));
-        let arena = state.arena.get();
-        (known && arena != UNASSIGNED).then_some(Caller {
-            me: Me(NonNull::from(state)),
-            context,
-            store: state.store.get(),
-            arena: arena as usize,
-        })
+    // The body of `with` is kept small, so that it needs no call of its own.
+    let me = STATE.with(|state| Me(NonNull::from(state)));
+    let state = me.state();
+    let home = state.runtime.get()?;
+    let context = state.context.get()?;
+    let products = state.products.get();
+    let known = std::ptr::eq(home, runtime)
+        && context.is_alive(state.generation.get())
+        && (products == ALL_PRODUCTS || runtime.settings.profile.is_in(products));
+    let arena = state.arena.get();
+    (known && arena != UNASSIGNED).then_some(Caller {
+        me,
+        context,
+        store: state.store.get(),
+        arena: arena as usize,
     })
 }
 

@@ -41,6 +41,7 @@ pub(crate) struct Block {
 }
 
 impl Block {
+    #[inline]
     pub(crate) fn family(&self) -> Family {
         Family::from_number(self.owner.family)
     }

@@ -251,7 +251,30 @@ pub fn pointer_attributes(address: u64, out: Option<&mut abi::aclrtPtrAttributes
         return Err(null("attributes"));
     };
     let runtime = current_of(const { products_of("aclrtPointerGetAttributes") })?;
-    let (kind, id, page) = match locate::block(runtime, address) {
+    // Ordinary memory first and on its own: the usual answer needs nothing else in registers.
+    let (kind, id, page) = match runtime.memory_at(address) {
+        Some((device, store)) => match store.find(address) {
+            Some((_, found)) => (
+                abi::ACL_MEM_LOCATION_TYPE_DEVICE,
+                device as u32,
+                PageKind::from_number(found.owner.page).bytes() as u32,
+            ),
+            None => elsewhere(runtime, address),
+        },
+        None => elsewhere(runtime, address),
+    };
+    *out = abi::aclrtPtrAttributes {
+        location: abi::aclrtMemLocation { id, r#type: kind },
+        pageSize: page,
+        rsv: [0; 4],
+    };
+    Ok(())
+}
+
+/// Kind, device and bytes of a page of an address that is not ordinary memory of a device.
+#[inline(never)]
+fn elsewhere(runtime: &Runtime, address: u64) -> (i32, u32, u32) {
+    match locate::block(runtime, address) {
         Some(block) => match block.device {
             _ if block.family() == Family::Managed => (
                 abi::ACL_MEM_LOCATION_TYPE_MANAGED,
@@ -267,13 +290,7 @@ pub fn pointer_attributes(address: u64, out: Option<&mut abi::aclrtPtrAttributes
         },
         None if runtime.registered.holds(address) => (abi::ACL_MEM_LOCATION_TYPE_HOST, 0, 4096),
         None => (abi::ACL_MEM_LOCATION_TYPE_UNREGISTERED, 0, 0),
-    };
-    *out = abi::aclrtPtrAttributes {
-        location: abi::aclrtMemLocation { id, r#type: kind },
-        pageSize: page,
-        rsv: [0; 4],
-    };
-    Ok(())
+    }
 }
 
 #[cold]
@@ -294,16 +311,27 @@ pub fn address_range(address: u64, base: Option<&mut u64>, size: Option<&mut usi
         return Err(nothing_asked());
     }
     let runtime = current_of(const { products_of("aclrtMemGetAddressRange") })?;
-    let Some(block) = locate::block(runtime, address) else {
+    // As in `pointer_attributes`.
+    let found = match runtime.memory_at(address) {
+        Some((_, store)) => store.find(address).map(|(at, found)| (at, found.size)),
+        None => beyond(runtime, address),
+    };
+    let Some((start, bytes)) = found else {
         return Err(unknown(runtime, address));
     };
     if let Some(base) = base {
-        *base = block.start;
+        *base = start;
     }
     if let Some(size) = size {
-        *size = block.size as usize;
+        *size = bytes as usize;
     }
     Ok(())
+}
+
+/// First byte and bytes of a block that is not ordinary memory of a device.
+#[inline(never)]
+fn beyond(runtime: &Runtime, address: u64) -> Option<(u64, u64)> {
+    locate::block(runtime, address).map(|block| (block.start, block.size))
 }
 
 #[cold]

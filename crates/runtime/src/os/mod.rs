@@ -9,6 +9,7 @@
 
 pub(crate) mod block;
 pub(crate) mod canary;
+pub(crate) mod clock;
 pub(crate) mod conversion;
 pub(crate) mod copy;
 pub(crate) mod directory_lock;

@@ -13,9 +13,10 @@
 //! memory. The alias of a registration that has ended is remembered, so that its use is an error too.
 //!
 //! Memory that the program gives back while it is registered stays registered (its addresses do), and
-//! copies with it are refused while nothing is mapped there.
+//! copies with it are refused while nothing is mapped there (see [`presence`]).
 
 mod page_map;
+mod presence;
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -25,6 +26,7 @@ use cannery_abi as abi;
 use cannery_observe::Family;
 
 use self::page_map::{Entry, PageMap, Record, Spare};
+use self::presence::Presence;
 use super::host::not_lockable;
 use super::{guard, locate};
 use crate::error::{Error, Fault, Result, show_bytes};
@@ -48,6 +50,7 @@ pub(crate) struct Registered {
     /// Whether there ever was one: then addresses are looked up.
     any: AtomicBool,
     map: OnceLock<PageMap>,
+    presence: Presence,
     ranges: Mutex<Ranges>,
 }
 
@@ -135,6 +138,13 @@ impl Registered {
         }
     }
 
+    /// Whether a range that begins in `record`, and may go on in its neighbours, is mapped.
+    fn are_there(&self, record: Record, address: u64, bytes: u64) -> bool {
+        let inside = bytes.min(record.start + record.bytes - address);
+        self.presence.check(record, address, inside)
+            && (inside == bytes || map::is_mapped(address + inside, bytes - inside))
+    }
+
     pub(crate) fn totals(&self) -> Totals {
         let mut totals = Totals::default();
         for range in self.ranges().by_start.values() {
@@ -168,7 +178,7 @@ pub(crate) fn check_copy(
     }
     if let Some(record) = registered.live(address) {
         let inside = bytes.min(record.start + record.bytes - address);
-        if !map::is_mapped(address, inside) {
+        if !registered.presence.check(record, address, inside) {
             return Err(Error::address(param, address, gone_text(record)));
         }
     }
@@ -241,7 +251,7 @@ pub(crate) fn touch_alias(
         );
         return Err(Error::address(param, address, cause));
     }
-    if !map::is_mapped(host, bytes) {
+    if !registered.are_there(record, host, bytes) {
         return Err(Error::address(param, address, gone_text(record)));
     }
     Ok(Some(host))
@@ -611,6 +621,7 @@ fn remove(runtime: &Runtime, address: u64) -> Result<()> {
         return Err(not_registered(ranges, address));
     };
     map.remove(&mut ranges.spare, record);
+    registered.presence.forget(address);
     range.state = State::Going;
     ranges.entries -= range.entries;
     let (bytes, locked) = (range.bytes, range.locked);
