@@ -19,6 +19,7 @@ pub(crate) mod table;
 
 use std::collections::BTreeMap;
 use std::io;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 pub(crate) use space::Space;
@@ -55,6 +56,10 @@ pub(crate) struct Areas {
     /// Addresses of the window that devices have.
     devices: (u64, u64),
     window: (u64, u64),
+    /// First address of all regions, and the one behind the last: most host addresses are outside.
+    /// Nothing lies between before the first region is opened.
+    lowest: AtomicU64,
+    highest: AtomicU64,
     table: OnceLock<Table>,
     state: Mutex<State>,
 }
@@ -84,6 +89,8 @@ impl Areas {
             strict: host::overcommit_mode() == 2,
             devices: (first, end),
             window: (window.base(), window.base() + window.bytes()),
+            lowest: AtomicU64::new(u64::MAX),
+            highest: AtomicU64::new(0),
             table: OnceLock::new(),
             state: Mutex::default(),
         }
@@ -105,7 +112,21 @@ impl Areas {
         space.give(base, self.devices.0);
         space.give(self.devices.1, end);
         state.spaces.push(space);
+        self.widen(base, end);
         Ok(self.table.get_or_init(|| table))
+    }
+
+    /// A region comes. Under the lock of the state, before anybody knows of an area in it.
+    fn widen(&self, base: u64, end: u64) {
+        self.highest.fetch_max(end, Ordering::AcqRel);
+        self.lowest.fetch_min(base, Ordering::AcqRel);
+    }
+
+    /// Whether a region may hold an address.
+    #[inline(always)]
+    fn may_cover(&self, address: u64) -> bool {
+        address >= self.lowest.load(Ordering::Acquire)
+            && address < self.highest.load(Ordering::Acquire)
     }
 
     /// Reserves `bytes` of addresses anywhere in the window, from a multiple of `align` on.
@@ -211,6 +232,7 @@ impl Areas {
         let mut space = Space::new(base);
         space.give(base, base + bytes);
         state.spaces.push(space);
+        self.widen(base, base + bytes);
         Ok(region)
     }
 
@@ -266,8 +288,12 @@ impl Areas {
     }
 
     /// Whether an address belongs to a region, so that no host memory of the program is there.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn covers(&self, address: u64) -> bool {
+        self.may_cover(address) && self.has_region(address)
+    }
+
+    fn has_region(&self, address: u64) -> bool {
         self.table
             .get()
             .is_some_and(|table| table.region_of(address).is_some())
