@@ -34,6 +34,11 @@ const BYTES: usize = 2;
 const FLAGS: usize = 3;
 const WORDS: usize = 4;
 
+/// Both arrays grow by so many words: 512 tables, and 1024 records.
+const ENTRIES_SHIFT: u32 = BITS + 9;
+const RECORDS_SHIFT: u32 = 12;
+const _: () = assert!(1 << RECORDS_SHIFT == 1024 * WORDS);
+
 /// What a record says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Record {
@@ -52,32 +57,31 @@ pub(super) enum Entry {
     Live(Record),
 }
 
-/// An array that grows in steps and never moves.
-struct Growing<T: 'static> {
+/// An array that grows in steps of `1 << SHIFT` and never moves.
+struct Growing<T: 'static, const SHIFT: u32> {
     chunks: Box<[OnceLock<&'static [T]>]>,
-    per_chunk: usize,
 }
 
-impl<T: Zeroed> Growing<T> {
-    fn new(per_chunk: usize, chunks: usize) -> Self {
+impl<T: Zeroed, const SHIFT: u32> Growing<T, SHIFT> {
+    fn new(chunks: usize) -> Self {
         Self {
             chunks: (0..chunks).map(|_| OnceLock::new()).collect(),
-            per_chunk,
         }
     }
 
+    #[inline]
     fn get(&self, index: usize) -> Option<&'static T> {
-        let chunk = self.chunks.get(index / self.per_chunk)?.get()?;
-        chunk.get(index % self.per_chunk)
+        let chunk = self.chunks.get(index >> SHIFT)?.get()?;
+        chunk.get(index % (1 << SHIFT))
     }
 
     /// Makes room for `index`.
     fn reach(&self, index: usize) -> io::Result<()> {
-        let place = self.chunks.get(index / self.per_chunk);
+        let place = self.chunks.get(index >> SHIFT);
         let place = place.ok_or(io::ErrorKind::OutOfMemory)?;
         if place.get().is_none() {
             // Writers exclude each other, so nobody else sets it meanwhile.
-            let _ = place.set(map::zeroed_array(self.per_chunk)?);
+            let _ = place.set(map::zeroed_array(1 << SHIFT)?);
         }
         Ok(())
     }
@@ -94,16 +98,16 @@ pub(super) struct Spare {
 
 /// See the module.
 pub(super) struct PageMap {
-    entries: Growing<AtomicU32>,
-    records: Growing<AtomicU64>,
+    entries: Growing<AtomicU32, ENTRIES_SHIFT>,
+    records: Growing<AtomicU64, RECORDS_SHIFT>,
 }
 
 impl PageMap {
     /// An empty map; its first table is the root.
     pub(super) fn new(spare: &mut Spare) -> io::Result<PageMap> {
         let map = PageMap {
-            entries: Growing::new(512 * ENTRIES, 1024),
-            records: Growing::new(1024 * WORDS, 1024),
+            entries: Growing::new(1024),
+            records: Growing::new(1024),
         };
         map.entries.reach(0)?;
         spare.tables_made = 1;
