@@ -114,6 +114,26 @@ functions! {
     fn aclrtMemcpyBatch(dsts: *mut *mut c_void, maxs: *mut usize, srcs: *mut *mut c_void, sizes: *mut usize, num: usize, attrs: *mut aclrtMemcpyBatchAttr, indexes: *mut usize, num_attrs: usize, fail: *mut usize) -> aclError;
     fn aclrtMemcpyBatchV2(dsts: *mut *mut c_void, maxs: *mut usize, srcs: *mut *mut c_void, sizes: *mut usize, num: usize, attrs: *mut aclrtMemcpyBatchAttr, indexes: *mut usize, num_attrs: usize) -> aclError;
 
+    fn aclrtCreateStream(stream: *mut aclrtStream) -> aclError;
+    fn aclrtDestroyStream(stream: aclrtStream) -> aclError;
+    fn aclrtSynchronizeStream(stream: aclrtStream) -> aclError;
+    fn aclrtStreamQuery(stream: aclrtStream, status: *mut aclrtStreamStatus) -> aclError;
+    fn aclrtCreateEvent(event: *mut aclrtEvent) -> aclError;
+    fn aclrtDestroyEvent(event: aclrtEvent) -> aclError;
+    fn aclrtRecordEvent(event: aclrtEvent, stream: aclrtStream) -> aclError;
+    fn aclrtStreamWaitEvent(stream: aclrtStream, event: aclrtEvent) -> aclError;
+    fn aclrtValueWrite(ptr: *mut c_void, value: u64, flag: u32, stream: aclrtStream) -> aclError;
+    fn aclrtValueWait(ptr: *mut c_void, value: u64, flag: u32, stream: aclrtStream) -> aclError;
+    fn aclrtMemsetAsync(ptr: *mut c_void, max: usize, value: i32, count: usize, stream: aclrtStream) -> aclError;
+
+    fn aclrtMemPoolCreate(pool: *mut aclrtMemPool, props: *const aclrtMemPoolProps) -> aclError;
+    fn aclrtMemPoolDestroy(pool: aclrtMemPool) -> aclError;
+    fn aclrtMemPoolSetAttr(pool: aclrtMemPool, attr: aclrtMemPoolAttr, value: *mut c_void) -> aclError;
+    fn aclrtMemPoolGetAttr(pool: aclrtMemPool, attr: aclrtMemPoolAttr, value: *mut c_void) -> aclError;
+    fn aclrtMemPoolMallocAsync(ptr: *mut *mut c_void, size: usize, pool: aclrtMemPool, stream: aclrtStream) -> aclError;
+    fn aclrtMemPoolFreeAsync(ptr: *mut c_void, stream: aclrtStream) -> aclError;
+    fn aclrtMemPoolTrimTo(pool: aclrtMemPool, keep: usize) -> aclError;
+
     fn acldvppMalloc(ptr: *mut *mut c_void, size: usize) -> aclError;
     fn acldvppFree(ptr: *mut c_void) -> aclError;
     fn hi_mpi_dvpp_malloc(device: u32, ptr: *mut *mut c_void, size: u64) -> i32;

@@ -8,7 +8,8 @@
 //! * **Way**: how a seed plays. *walk*: several threads in turns, every answer predicted. *mutate*:
 //!   walks whose choices are tapes that a fuzzer changes. *storm*: threads at the same time, with
 //!   what must hold whatever the order. *resets*: threads at the same time while devices are set and
-//!   reset under them. *mappings*: virtual memory, every answer and byte predicted.
+//!   reset under them. *mappings*: virtual memory, every answer and byte predicted. *pools*:
+//!   stream-ordered pools, every address, count and byte predicted.
 //! * **Step**: one call, with everything that is checked about it.
 //!
 //! # Contract
@@ -25,6 +26,7 @@ mod mappings;
 mod memory;
 mod model;
 mod mutate;
+mod pools;
 mod resets;
 mod runner;
 mod shadow;
@@ -78,6 +80,7 @@ fn play(options: &Options, seed: u64) -> ExitCode {
         Way::Storm => (storm::play(&config, seed, steps), 0),
         Way::Resets => (resets::play(&config, seed, steps), 0),
         Way::Mappings => mappings::play(&config, seed, steps),
+        Way::Pools => pools::play(&config, seed, steps),
     };
     let code = api::aclFinalize();
     if code != 0 {

@@ -13,11 +13,11 @@ const PREFIX: &str = "CANNERY_PREFIX";
 /// Longest time that one seed may take.
 const LIMIT: Duration = Duration::from_secs(120);
 const HELP: &str = "\
-cannery-model [--seed N] [--seeds COUNT] [--way walk|mutate|storm|resets|mappings] [--steps COUNT]
-              [--jobs COUNT] [--trace]
+cannery-model [--seed N] [--seeds COUNT] [--way walk|mutate|storm|resets|mappings|pools]
+              [--steps COUNT] [--jobs COUNT] [--trace]
 
   --seed N       first seed (default 0)
-  --seeds COUNT  how many seeds (default 48, or 1 when --seed is given)
+  --seeds COUNT  how many seeds (default 52, or 1 when --seed is given)
   --way WAY      play every seed this way (default: by seed)
   --steps COUNT  steps of a seed (default 50000)
   --jobs COUNT   processes at a time (default: one for each core)
@@ -33,25 +33,28 @@ pub(crate) enum Way {
     Storm,
     Resets,
     Mappings,
+    Pools,
 }
 
 impl Way {
-    const ALL: [(Way, &'static str); 5] = [
+    const ALL: [(Way, &'static str); 6] = [
         (Way::Walk, "walk"),
         (Way::Mutate, "mutate"),
         (Way::Storm, "storm"),
         (Way::Resets, "resets"),
         (Way::Mappings, "mappings"),
+        (Way::Pools, "pools"),
     ];
 
     /// Every product meets every way: products go by the seed modulo 4.
     pub(crate) fn of_seed(seed: u64) -> Way {
-        match seed / 4 % 12 {
+        match seed / 4 % 13 {
             0..6 => Way::Walk,
             6 | 7 => Way::Mutate,
             8 | 9 => Way::Storm,
             10 => Way::Resets,
-            _ => Way::Mappings,
+            11 => Way::Mappings,
+            _ => Way::Pools,
         }
     }
 
@@ -83,7 +86,7 @@ impl Options {
             trace: false,
             child: None,
             first: 0,
-            count: 48,
+            count: 52,
             jobs: cores,
         };
         let mut count = None;
