@@ -80,12 +80,12 @@ class _Buffer(Root):
 
     def close(self) -> None:
         """Waits for the queued copies of this buffer and gives its memory back. May be called twice."""
-        address = self._address
-        if not address:
-            return
         if self._flights:
             self.settle()
-        self._address = 0
+        # In one step, so that of two threads one gives it back.
+        address, self._address = self._address, 0
+        if not address:
+            return
         # A reset of the device took the memory already.
         if lives and lives.get(self.device, 0) != self._life:
             return

@@ -187,10 +187,13 @@ class Stream:
 
     def copy(self, target: Memory, source: HostData | Memory, *, staged: bool = False) -> Flight:
         """Queues a copy; both ends live until the stream has passed it. Sizes must be equal."""
-        if not isinstance(source, Memory):
+        try:
+            to, origin = target.root, source.root
+        except AttributeError:
+            if not isinstance(target, Memory):
+                raise _pageable(target, "target") from None
             source = _stage(source, staged)
-        if not isinstance(target, Memory):
-            raise _pageable(target, "target")
+            to, origin = target.root, source.root
         size = source.nbytes
         if size != target.nbytes:
             raise OutOfRange(
@@ -199,7 +202,6 @@ class Stream:
                 remedy=f"slice the larger one: [:{min(size, target.nbytes)}]",
             )
         device = self.device
-        to, origin = target.root, source.root
         if not to.device == device == origin.device:
             self._refuse_foreign(target, source)
         handle = self._handle or self.handle
