@@ -58,14 +58,14 @@ LEAKY = """
 def project(tmp_path):
     """Runs pytest on a test file of a project; its output and exit code."""
 
-    def go(source, *options, env=None, plugin=True, ini=""):
+    def go(source, *options, env=None, own_directory=True, ini=""):
         (tmp_path / "test_it.py").write_text(textwrap.dedent(source), encoding="utf-8")
         (tmp_path / "pytest.ini").write_text(f"[pytest]\n{ini}", encoding="utf-8")
-        command = [sys.executable, "-m", "pytest", "-rA", "-p", "no:cacheprovider", "--rootdir", str(tmp_path)]
-        if plugin:
-            command += ["-p", "cannery.pytest_plugin"]
+        command = [sys.executable, "-m", "pytest", "-rA", "--rootdir", str(tmp_path)]
+        command += ["-p", "no:cacheprovider", "-p", "cannery.pytest_plugin"]
         environment = child_environment({"PYTHONDONTWRITEBYTECODE": "1", **(env or {})})
-        del environment["CANNERY_RUNTIME_DIR"]
+        if own_directory:
+            del environment["CANNERY_RUNTIME_DIR"]
         done = subprocess.run(
             [*command, *options, str(tmp_path)],
             env=environment,
@@ -197,6 +197,23 @@ def test_options_that_came_too_late_are_told(project, tmp_path):
     (tmp_path / "conftest.py").write_text("import acl\nacl.init()\nacl.rt.get_device_count()\n", encoding="utf-8")
     output, code = project(GOOD, "--cannery-devices", "2")
     assert code == 1 and "something started it before pytest" in output, output
+
+
+def test_a_run_has_cards_of_its_own(project, tmp_path):
+    source = """
+        import os
+
+        def test_where(npu):
+            print("cards in", os.environ["CANNERY_RUNTIME_DIR"])
+    """
+    chosen = tmp_path / "cards"
+    of_another_run = tmp_path / "cannery-pytest-1"
+    for place in (chosen, of_another_run):
+        place.mkdir(mode=0o700)
+        output, code = project(source, env={"CANNERY_RUNTIME_DIR": str(place)}, own_directory=False)
+        assert code == 0, output
+        # What the user chose stays; a worker does not share the cards of the run that started it.
+        assert (f"cards in {place}\n" in output) == (place == chosen), output
 
 
 def test_nothing_is_left_in_the_temporary_directory(project, tmp_path):

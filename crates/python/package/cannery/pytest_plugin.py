@@ -35,6 +35,8 @@ _MACHINE = {
 }
 _LEAKS = ("fail", "warn", "ignore")
 _ISOLATION = ("runtime", "process")
+# Of the directories of runs.
+_PREFIX = "cannery-pytest-"
 
 _before: pytest.StashKey[dict[str, str | None]] = pytest.StashKey()
 _directory: pytest.StashKey[str] = pytest.StashKey()
@@ -83,8 +85,10 @@ def pytest_configure(config: pytest.Config) -> None:
     settings = {setting: _chosen(config, name) for name, (setting, _takes, _text) in _MACHINE.items()}
     settings = {setting: value for setting, value in settings.items() if value}
     # The cards of this run are its own: what other programs of the user hold does not count.
-    if "CANNERY_RUNTIME_DIR" not in os.environ:
-        config.stash[_directory] = settings["CANNERY_RUNTIME_DIR"] = tempfile.mkdtemp(prefix="cannery-pytest-")
+    # So are those of each worker, which finds the directory of the pytest that started it.
+    given = os.environ.get("CANNERY_RUNTIME_DIR")
+    if not given or os.path.basename(given).startswith(_PREFIX):
+        config.stash[_directory] = settings["CANNERY_RUNTIME_DIR"] = tempfile.mkdtemp(prefix=_PREFIX)
     config.stash[_before] = {setting: os.environ.get(setting) for setting in settings}
     os.environ.update(settings)
 
