@@ -134,6 +134,14 @@ functions! {
     fn aclrtMemPoolFreeAsync(ptr: *mut c_void, stream: aclrtStream) -> aclError;
     fn aclrtMemPoolTrimTo(pool: aclrtMemPool, keep: usize) -> aclError;
 
+    fn aclrtHostRegisterV2(ptr: *mut c_void, size: u64, flag: u32) -> aclError;
+    fn aclrtHostUnregister(ptr: *mut c_void) -> aclError;
+    fn aclrtHostGetDevicePointer(host: *mut c_void, device: *mut *mut c_void, flag: u32) -> aclError;
+    fn aclrtMemAllocManaged(ptr: *mut *mut c_void, size: u64, flag: u32) -> aclError;
+    fn aclrtMemManagedAdvise(ptr: *const c_void, size: u64, advise: aclrtMemManagedAdviseType, location: aclrtMemManagedLocation) -> aclError;
+    fn aclrtMemManagedPrefetchAsync(ptr: *const c_void, size: usize, location: aclrtMemManagedLocation, flags: u32, stream: aclrtStream) -> aclError;
+    fn aclrtMemManagedGetAttr(attribute: aclrtMemManagedRangeAttribute, ptr: *const c_void, size: usize, data: *mut c_void, data_size: usize) -> aclError;
+
     fn acldvppMalloc(ptr: *mut *mut c_void, size: usize) -> aclError;
     fn acldvppFree(ptr: *mut c_void) -> aclError;
     fn hi_mpi_dvpp_malloc(device: u32, ptr: *mut *mut c_void, size: u64) -> i32;

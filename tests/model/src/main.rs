@@ -9,7 +9,7 @@
 //!   walks whose choices are tapes that a fuzzer changes. *storm*: threads at the same time, with
 //!   what must hold whatever the order. *resets*: threads at the same time while devices are set and
 //!   reset under them. *mappings*: virtual memory, every answer and byte predicted. *pools*:
-//!   stream-ordered pools, every address, count and byte predicted.
+//!   stream-ordered pools, every address, count and byte predicted. *lent*: registered and managed memory.
 //! * **Step**: one call, with everything that is checked about it.
 //!
 //! # Contract
@@ -22,6 +22,7 @@
 
 mod api;
 mod config;
+mod lent;
 mod mappings;
 mod memory;
 mod model;
@@ -81,6 +82,7 @@ fn play(options: &Options, seed: u64) -> ExitCode {
         Way::Resets => (resets::play(&config, seed, steps), 0),
         Way::Mappings => mappings::play(&config, seed, steps),
         Way::Pools => pools::play(&config, seed, steps),
+        Way::Lent => lent::play(&config, seed, steps),
     };
     let code = api::aclFinalize();
     if code != 0 {
