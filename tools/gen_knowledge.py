@@ -2,8 +2,8 @@
 """Writes knowledge/functions.jsonl from spec/, and checks the parts that are written by hand.
 
 knowledge/ is one table that `cannery explain`, programs and documentation read: codes.jsonl (return
-codes) and messages.jsonl (message codes) are written by hand, in English and Chinese;
-functions.jsonl is made here. With --check also tells what the tables lack: every return code,
+codes), messages.jsonl (message codes) and phrases.jsonl (texts of the runtime) are written by hand, in
+English and Chinese; functions.jsonl is made here. With --check also tells what the tables lack: every return code,
 message code and function of the contract must have its line, in both languages.
 
     tools/gen_knowledge.py           writes the functions
@@ -136,9 +136,24 @@ def complaints():
             yield f"{row['message']}: {code} is no return code"
 
 
+def phrase_complaints():
+    """What is wrong with the phrases: places that do not fit, a value twice or lost, no Chinese."""
+    seen = set()
+    for row in table("phrases"):
+        english, chinese = row["en"], row["zh"]
+        places = sorted(int(place) for place in re.findall(r"\{(\d+)\}", chinese))
+        if places != list(range(english.count("{}"))):
+            yield f"phrase {english!r}: the Chinese has the values {places}"
+        if english in seen:
+            yield f"phrase {english!r} stands twice"
+        if re.search(r"[\u3000-\uffef]", english) or not re.search(r"[\u3000-\uffef]", chinese):
+            yield f"phrase {english!r}: the languages are mixed up"
+        seen.add(english)
+
+
 def main():
     """Writes or compares, and judges."""
-    found = list(complaints())
+    found = [*complaints(), *phrase_complaints()]
     for complaint in found:
         print(f"knowledge: {complaint}")
     return emit({OUTPUT: functions()}) or (1 if found else 0)

@@ -165,7 +165,7 @@ def run(suite):
     """Runs one suite: its count, its time, its log."""
     LOGS.mkdir(parents=True, exist_ok=True)
     log = LOGS / f"{suite.name}.log"
-    environment = {**os.environ, **suite.environment, "CANNERY_PREFIX": str(PREFIX)}
+    environment = {**os.environ, "CANNERY_LANG": "en", **suite.environment, "CANNERY_PREFIX": str(PREFIX)}
     started = time.monotonic()
     with log.open("w", encoding="utf-8") as out:
         code = wait(suite, out, environment)

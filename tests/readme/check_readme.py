@@ -66,6 +66,7 @@ def execute(command, where, **more):
     """Runs a command; its output and what is wrong with it."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("CANNERY_")}
     environment["PYTHONDONTWRITEBYTECODE"] = "1"
+    environment["LC_ALL"] = "C"
     environment["CANNERY_PREFIX"] = str(PREFIX)
     # A card of its own: blocks count bytes, and other processes would take some.
     with tempfile.TemporaryDirectory(prefix="cannery-readme-") as place:

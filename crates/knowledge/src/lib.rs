@@ -3,7 +3,8 @@
 //! # Glossary
 //!
 //! * **Table**: the files of `knowledge/`, built in. `codes.jsonl` and `messages.jsonl` are written
-//!   by hand; `functions.jsonl` and `coverage.jsonl` are made from the contract and the code.
+//!   by hand, as is `phrases.jsonl` (what the runtime says, in Chinese); `functions.jsonl` and
+//!   `coverage.jsonl` are made from the contract and the code.
 //! * **Entry**: one line of it: a return code under one name, a message code, or a function.
 //! * **Query**: what somebody types or pastes: a number, a name with or without its prefix, in any
 //!   case, a Python name, or a whole error text.
@@ -18,11 +19,13 @@
 
 mod entry;
 mod language;
+mod phrases;
 mod search;
 mod table;
 
 pub use entry::{Code, Entry, Function, Message, Rule, Words};
 pub use language::Language;
+pub use phrases::in_chinese;
 pub use search::{find, suggest};
 pub use table::{code, codes, function, functions, message, messages};
 

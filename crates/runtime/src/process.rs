@@ -207,6 +207,7 @@ pub(crate) fn start(file: &BTreeMap<String, String>) -> Result<&'static Runtime>
 fn start_locked(file: &BTreeMap<String, String>) -> Result<&'static Runtime> {
     let settings = Settings::load(file).map_err(Fault::Setting)?;
     crate::log::set_level(settings.log);
+    crate::error::language::language();
     crate::stream::engine::set_schedule(settings.schedule);
     crate::stream::timing::set(settings.timing);
     crate::os::shared_page::choose_directory(settings.directory.as_deref());

@@ -63,7 +63,9 @@ fn clean(mut command: Command) -> Command {
     }
     command
         .env_remove("LD_LIBRARY_PATH")
-        .env_remove("PYTHONPATH");
+        .env_remove("PYTHONPATH")
+        // Texts are asserted in English unless a test says otherwise.
+        .env("LC_ALL", "C");
     command
 }
 

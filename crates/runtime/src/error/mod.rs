@@ -6,6 +6,7 @@
 //! EExxxx) and the **driver** underneath (unknown addresses, shortage; inner text).
 
 mod fault;
+pub(crate) mod language;
 pub(crate) mod no_device;
 mod pending;
 mod shortage;

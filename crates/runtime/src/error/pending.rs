@@ -9,7 +9,7 @@ use cannery_abi as abi;
 use cannery_observe::{Event, emit};
 
 use super::fault::Layer;
-use super::{Error, Fault};
+use super::{Error, Fault, language};
 
 /// Texts kept until they are read; the oldest go first.
 const KEPT: usize = 32;
@@ -25,7 +25,7 @@ thread_local! {
 static PROCESS_MODE: AtomicBool = AtomicBool::new(false);
 static SHARED: Mutex<Pending> = Mutex::new(Pending::new());
 
-/// Texts, oldest first, each with the number of times it came in a row.
+/// Texts, in the order in which each came last, each with the number of times it came.
 struct Pending {
     texts: Vec<(String, u32)>,
 }
@@ -35,16 +35,18 @@ impl Pending {
         Self { texts: Vec::new() }
     }
 
+    /// A text that is pending already is counted and becomes the newest, so that a loop of failing
+    /// calls does not push the others out.
     fn push(&mut self, text: String) {
-        match self.texts.last_mut() {
-            Some((last, times)) if *last == text => *times = times.saturating_add(1),
-            _ => {
-                if self.texts.len() == KEPT {
-                    self.texts.remove(0);
-                }
-                self.texts.push((text, 1));
-            }
+        let same = self.texts.iter().position(|(pending, _)| *pending == text);
+        let times = match same {
+            Some(at) => self.texts.remove(at).1.saturating_add(1),
+            None => 1,
+        };
+        if self.texts.len() == KEPT {
+            self.texts.remove(0);
         }
+        self.texts.push((text, times));
     }
 
     /// Everything pending, newest first.
@@ -54,7 +56,7 @@ impl Pending {
         }
         let lines = self.texts.drain(..).rev().map(|(text, times)| match times {
             1 => text,
-            _ => format!("{text} [{times} times in a row]"),
+            _ => format!("{text} {}", language::repeated(times)),
         });
         Some(lines.collect::<Vec<_>>().join("\n"))
     }
@@ -105,7 +107,7 @@ fn keep_text(api: &'static str, error: &Error) {
         text.push(')');
     }
     text.push_str(": ");
-    error.fault().explain(&mut text);
+    text.push_str(&language::words_about(error.fault()));
     text.push_str(&format!(" [{} {code}]", code_name(code)));
     emit(|| Event::Refused { api, code });
     let _ = with_pending(|pending| pending.push(text));
@@ -143,4 +145,40 @@ pub fn recent_message() -> Option<*const core::ffi::c_char> {
         })
         .ok()
         .flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{KEPT, Pending};
+
+    #[test]
+    fn repeats_are_counted_also_when_others_come_between() {
+        let mut pending = Pending::new();
+        for round in 0..1000 {
+            pending.push("no memory".to_owned());
+            if round % 2 == 0 {
+                pending.push("not captured".to_owned());
+            }
+        }
+        let text = pending.take().unwrap_or_default();
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines.len(), 2, "{text}");
+        assert!(lines[0].starts_with("no memory") && lines[0].contains("1000"));
+        assert!(lines[1].starts_with("not captured") && lines[1].contains("500"));
+        assert_eq!(pending.take(), None);
+    }
+
+    #[test]
+    fn the_oldest_text_goes_first() {
+        let mut pending = Pending::new();
+        for number in 0..KEPT + 2 {
+            pending.push(format!("text {number}"));
+        }
+        pending.push("text 2".to_owned());
+        let text = pending.take().unwrap_or_default();
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines.len(), KEPT);
+        assert!(lines[0].starts_with("text 2 ["), "{text}");
+        assert_eq!(lines.last(), Some(&"text 3"));
+    }
 }

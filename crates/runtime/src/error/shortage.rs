@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use cannery_knowledge::in_chinese;
 use cannery_observe::PageKind;
 
 /// Bytes of one owner.
@@ -98,7 +99,6 @@ impl fmt::Display for Shortage {
                 Bytes(left)
             )?;
         }
-        const SHOWN: usize = 8;
         for (i, other) in self.others.iter().take(SHOWN).enumerate() {
             let (pid, name, bytes) = (other.pid, &other.name, Bytes(other.bytes));
             let start = if i == 0 {
@@ -115,6 +115,69 @@ impl fmt::Display for Shortage {
             write!(f, ", {} more {}", rest.len(), Bytes(bytes))?;
         }
         write!(f, ". Next: {}", self.next)
+    }
+}
+
+/// How many other processes are named; the rest is summed up.
+const SHOWN: usize = 8;
+
+impl Shortage {
+    /// As the text itself, in Chinese.
+    pub(super) fn in_chinese(&self) -> String {
+        let (pool, other) = match self.pages {
+            PageKind::Normal => ("普通页（4 KiB）", "大页（2 MiB）"),
+            PageKind::Huge => ("大页（2 MiB）", "普通页（4 KiB）"),
+            PageKind::Giant => ("巨页（1 GiB）", "普通页（4 KiB）"),
+        };
+        let mut text = format!(
+            "设备 {} 内存不足：申请 {}，按{pool}取整为 {}；{pool}池空闲 {}，共 {}，最大空闲块 {}；{other}空闲 {}",
+            self.device,
+            Bytes(self.asked),
+            Bytes(self.rounded),
+            Bytes(self.free),
+            Bytes(self.total),
+            Bytes(self.largest),
+            Bytes(self.other_free),
+        );
+        let owners = self.owners.iter().map(|owner| {
+            let blocks = match owner.blocks {
+                0 => String::new(),
+                blocks => format!("（{blocks} 块）"),
+            };
+            let name = in_chinese(&owner.name);
+            format!("{name} {}{blocks}", Bytes(owner.bytes))
+        });
+        let owners: Vec<String> = owners.collect();
+        text += &match owners.as_slice() {
+            [] => "；本进程在该设备上没有占用".to_owned(),
+            owners => format!("；本进程占用：{}", owners.join("，")),
+        };
+        if let Some((quota, left)) = self.quota {
+            text += &format!(
+                "；本进程配额（CANNERY_QUOTA）{}，剩余 {}",
+                Bytes(quota),
+                Bytes(left)
+            );
+        }
+        let named = self.others.iter().take(SHOWN).map(|other| {
+            let stopped = if other.stopped { "，已暂停" } else { "" };
+            format!(
+                "pid {}（{}{stopped}）{}",
+                other.pid,
+                other.name,
+                Bytes(other.bytes)
+            )
+        });
+        let mut others: Vec<String> = named.collect();
+        let rest = self.others.get(SHOWN..).unwrap_or_default();
+        if !rest.is_empty() {
+            let bytes = rest.iter().map(|other| other.bytes).sum();
+            others.push(format!("另外 {} 个进程 {}", rest.len(), Bytes(bytes)));
+        }
+        if !others.is_empty() {
+            text += &format!("；其他进程占用：{}", others.join("，"));
+        }
+        text + "。下一步：" + &in_chinese(&self.next)
     }
 }
 
