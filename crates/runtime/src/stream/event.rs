@@ -1,6 +1,9 @@
 //! Manual chapter: events. Two generations with different rules: "plain" ones, and those of
 //! aclrtCreateEventExWithFlag ("Ex").
 
+mod between_processes;
+mod time;
+
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Instant;
@@ -12,7 +15,7 @@ use super::engine;
 use super::manage::stream_of_call;
 use super::order;
 use super::record::Record;
-use super::shared::{Kind, Shared};
+use super::shared::Shared;
 use super::task::Task;
 use super::wait;
 use crate::device::Device;
@@ -21,6 +24,9 @@ use crate::graph::capture::{self, External, Label};
 use crate::os::lock::QuickLock;
 use crate::process::{Here, current, here};
 use crate::registry::Registry;
+
+pub use between_processes::{ipc_handle, ipc_open};
+pub use time::{elapsed, timestamp};
 
 /// All events of the process.
 pub(crate) static EVENTS: Registry<Event> = Registry::new(0xd2);
@@ -682,101 +688,6 @@ fn synchronize_shared(shared: &Shared, until: Option<Instant>) -> Result<()> {
         }
     }
     Ok(())
-}
-
-/// aclrtIpcGetEventHandle: shares an event made with ACL_EVENT_IPC; returns its name.
-///
-/// # Errors
-/// 100000 for NULL; 107017; 107000 for other events; 507899 when the runtime directory cannot be used.
-pub fn ipc_handle(handle: u64) -> Result<String> {
-    not_null("event", handle)?;
-    let event = find(handle)?;
-    let info = event.read();
-    if info.flags & IPC == 0 {
-        return Err(Error::rt_param(
-            abi::ACL_ERROR_RT_PARAM_INVALID,
-            "event",
-            "only events of aclrtCreateEventExWithFlag with ACL_EVENT_IPC (0x40) can be shared",
-        ));
-    }
-    here()?;
-    if let Some(shared) = info.shared {
-        return Ok(shared.name().to_owned());
-    }
-    let shared = Arc::new(Shared::export(Kind::Event, true)?);
-    // A record that is under way here already is the first one that others can wait for.
-    if let Some(record) = &info.record {
-        let number = shared.begin_record();
-        if record.is_done() {
-            shared.end_record(number);
-        } else {
-            let (shared, record) = (shared.clone(), record.clone());
-            engine::submit(
-                record.stream,
-                Task::Compute(std::sync::Arc::new(move || {
-                    shared.end_record(number);
-                    0
-                })),
-            );
-        }
-    }
-    event.inner.lock().shared = Some(shared.clone());
-    Ok(shared.name().to_owned())
-}
-
-/// aclrtIpcOpenEventHandle: an event of this process's own for the one that another process shares.
-///
-/// # Errors
-/// 107000 for unknown names; 107002 without a context; 207000 where the product lacks such events.
-pub fn ipc_open(name: &str) -> Result<u64> {
-    let made = create(Some(IPC), true)?;
-    let opened = Shared::import(Kind::Event, name).inspect_err(|_| {
-        let _ = destroy(made);
-    })?;
-    find(made)?.inner.lock().shared = Some(Arc::new(opened));
-    Ok(made)
-}
-
-fn time_of(handle: u64) -> Result<u64> {
-    let info = find(handle)?.read();
-    no_external(&info)?;
-    if info.flags & IPC != 0 {
-        return Err(Error::unsupported("events with ACL_EVENT_IPC keep no time"));
-    }
-    let Some(record) = info.record else {
-        return Err(Error::sequence(
-            abi::ACL_ERROR_RT_INTERNAL_ERROR,
-            "the event was never recorded",
-        ));
-    };
-    if !record.is_done() {
-        return Err(Error::sequence(
-            abi::ACL_ERROR_RT_EVENT_TIMESTAMP_INVALID,
-            "the event is not reached yet; synchronise its stream first",
-        ));
-    }
-    Ok(record.time.load(Ordering::Relaxed))
-}
-
-/// aclrtEventElapsedTime: milliseconds from `start` to `end`; negative when they are the other way
-/// round.
-///
-/// # Errors
-/// 100000 for NULL; 107017; 507000 for events never recorded, 107006 for events not reached.
-pub fn elapsed(start: u64, end: u64) -> Result<f32> {
-    not_null("startEvent", start)?;
-    not_null("endEvent", end)?;
-    let (from, to) = (time_of(start)?, time_of(end)?);
-    Ok((to as f64 - from as f64) as f32 / 1e6)
-}
-
-/// aclrtEventGetTimestamp: microseconds since the process began to use events.
-///
-/// # Errors
-/// As [`elapsed`].
-pub fn timestamp(handle: u64) -> Result<u64> {
-    not_null("event", handle)?;
-    Ok(time_of(handle)? / 1000)
 }
 
 /// aclrtGetEventId.
