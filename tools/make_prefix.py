@@ -174,7 +174,13 @@ def add_rest(prefix, built):
     fill_in("AscendCLConfigVersion.cmake.in", cmake / "AscendCLConfigVersion.cmake")
     for licence in ("LICENSE-MIT", "LICENSE-APACHE"):
         copy_file(ROOT / licence, prefix / "share" / "cannery" / licence)
-    (prefix / "version.info").write_text(f"package=cannery\nversion={version()}\n", encoding="utf-8")
+    told = f"package=cannery\nversion={version()}\n"
+    (prefix / "version.info").write_text(told, encoding="utf-8")
+    # Programs look whether these directories exist; where links cannot be (wheels), a file keeps them.
+    for directory in ("runtime", "compiler"):
+        (prefix / directory).mkdir()
+    (prefix / "runtime" / "version.info").write_text(told, encoding="utf-8")
+    copy_file(PIECES / "NO_OPERATORS.txt", prefix / "compiler" / "NO_OPERATORS.txt")
     link(prefix / "lib64", prefix / "devlib")
     for directory, names in ALIASES.items():
         for name in names:

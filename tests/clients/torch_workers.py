@@ -128,7 +128,7 @@ if __name__ == "__main__":
             "torch.ones(4).to('npu')\n"
             "if os.fork() == 0:\n"
             "    try: torch.ones(4).to('npu')\n"
-            "    except RuntimeError as e: print(str(e)); os._exit(0)\n"
+            "    except RuntimeError as e: print(str(e), flush=True); os._exit(0)\n"
             "    os._exit(1)\n"
             "raise SystemExit(os.waitstatus_to_exitcode(os.wait()[1]))\n"
         )

@@ -103,8 +103,12 @@ def test_the_content(wheel):
         "cannery_npu/lib64/libacl_rt.so",
         "cannery_npu/lib64/libacl_dvpp.so",
         "cannery_npu/lib64/libacl_dvpp_mpi.so",
+        "cannery_npu/compiler/NO_OPERATORS.txt",
+        "cannery_npu/opp/lib64/libopapi.so",
         "cannery_npu/python/acl.abi3.so",
         "cannery_npu/python/cannery/__init__.py",
+        "cannery_npu/python/sitecustomize.py",
+        "cannery_npu/runtime/version.info",
         "cannery_npu/set_env.sh",
         "cannery_npu/share/cannery/manifest",
     ):
