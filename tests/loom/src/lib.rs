@@ -6,6 +6,8 @@
 //! task is left, every task ran once, one runner at a time, and the stream is idle, once.
 #![cfg(test)]
 
+mod event;
+
 mod sync {
     pub(crate) use loom::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 }

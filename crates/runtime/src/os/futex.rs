@@ -1,7 +1,29 @@
 //! Sleeping until a word changes.
 
-use std::sync::atomic::{AtomicU32, AtomicU64};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
+
+/// A word that somebody sleeps on until it changes.
+#[derive(Default)]
+pub(crate) struct Word(AtomicU32);
+
+impl Word {
+    /// What it holds.
+    pub(crate) fn value(&self) -> u32 {
+        self.0.load(Ordering::SeqCst)
+    }
+
+    /// Changes it and wakes everybody who sleeps on it.
+    pub(crate) fn change(&self) {
+        self.0.fetch_add(1, Ordering::SeqCst);
+        wake_all(&self.0);
+    }
+
+    /// Sleeps while it holds `value`, at most for `limit`. May return early.
+    pub(crate) fn wait(&self, value: u32, limit: Option<Duration>) {
+        wait(&self.0, value, limit);
+    }
+}
 
 /// Sleeps while `word` holds `value`, at most for `limit`. May return early.
 pub(crate) fn wait(word: &AtomicU32, value: u32, limit: Option<Duration>) {

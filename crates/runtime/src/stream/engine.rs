@@ -10,7 +10,8 @@ use super::last_task;
 use super::task::{Outcome, Task};
 use super::timing;
 use super::turn::Rest;
-use crate::os::{self, futex};
+use super::bell::Bell;
+use crate::os;
 
 /// When runners run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -341,9 +342,7 @@ fn put_back(stream: &'static Stream, task: Task, drops: u64) -> bool {
 /// Counts finished tasks and wakes whoever waits for them.
 pub(super) fn count_done(stream: &Stream, tasks: u64) {
     stream.done.fetch_add(tasks, Ordering::SeqCst);
-    if stream.sleepers.load(Ordering::SeqCst) > 0 {
-        stream.bell.fetch_add(1, Ordering::SeqCst);
-        futex::wake_all(&stream.bell);
+    if stream.bell.ring() {
         super::order::call_watchers(stream);
     }
 }
@@ -506,13 +505,7 @@ pub(crate) fn wait_for(stream: &'static Stream, target: u64, until: Option<Insta
     if stream.reached(target) {
         return true;
     }
-    sleep_until(
-        &|| stream.reached(target),
-        until,
-        stream,
-        &stream.sleepers,
-        &stream.bell,
-    )
+    sleep_until(&|| stream.reached(target), until, stream, &stream.bell)
 }
 
 /// How a wait for the tasks of a stream ended.
@@ -534,7 +527,7 @@ pub(crate) fn wait_or_lose(stream: &'static Stream, target: u64, until: Option<I
     let before = stream.lost.load(Ordering::SeqCst);
     let lost = || stream.lost.load(Ordering::SeqCst) != before;
     let over = || stream.reached(target) || lost();
-    let ended = sleep_until(&over, until, stream, &stream.sleepers, &stream.bell);
+    let ended = sleep_until(&over, until, stream, &stream.bell);
     match ended {
         false => Waited::TooLong,
         true if lost() => Waited::Lost,
@@ -542,14 +535,12 @@ pub(crate) fn wait_or_lose(stream: &'static Stream, target: u64, until: Option<I
     }
 }
 
-/// Waits until `over` holds; `word` changes and is rung when it may, while `sleepers` says that
-/// somebody sleeps. The waiter lends `stream` a hand.
+/// Waits until `over` holds; `bell` rings when it may. The waiter lends `stream` a hand.
 pub(crate) fn sleep_until(
     over: &dyn Fn() -> bool,
     until: Option<Instant>,
     stream: &'static Stream,
-    sleepers: &AtomicU32,
-    word: &AtomicU32,
+    bell: &Bell,
 ) -> bool {
     let mut spins = 0u32;
     loop {
@@ -576,17 +567,12 @@ pub(crate) fn sleep_until(
             std::hint::spin_loop();
             continue;
         }
-        sleepers.fetch_add(1, Ordering::SeqCst);
-        let value = word.load(Ordering::SeqCst);
-        if !over() {
-            let mut limit = until.map(|until| until.saturating_duration_since(Instant::now()));
-            if held {
-                // What brings it on may be another thread's submission.
-                limit = Some(limit.map_or(LOOK, |limit| limit.min(LOOK)));
-            }
-            futex::wait(word, value, limit);
-        }
-        sleepers.fetch_sub(1, Ordering::SeqCst);
+        bell.sleep(over, || {
+            let limit = until.map(|until| until.saturating_duration_since(Instant::now()));
+            // What brings it on may be another thread's submission.
+            let look = || limit.map_or(LOOK, |limit| limit.min(LOOK));
+            if held { Some(look()) } else { limit }
+        });
     }
 }
 

@@ -659,7 +659,7 @@ pub fn synchronize(handle: u64, timeout: Option<i32>) -> Result<()> {
         return Ok(());
     };
     let over = || record.is_done();
-    if engine::sleep_until(&over, until, record.stream, &record.sleepers, &record.bell) {
+    if engine::sleep_until(&over, until, record.stream, record.bell()) {
         return Ok(());
     }
     Err(Error::sequence(

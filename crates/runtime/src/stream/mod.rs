@@ -19,6 +19,7 @@
 //!
 //! Lock order: a stream's queue, a record, the run queue; none is held while a task runs.
 
+pub(crate) mod bell;
 pub mod count_notify;
 pub(crate) mod engine;
 pub mod event;
@@ -31,6 +32,7 @@ pub mod notify;
 pub(crate) mod order;
 pub mod overflow;
 pub(crate) mod random;
+pub(crate) mod reached;
 pub(crate) mod record;
 pub mod report;
 pub(crate) mod shared;
@@ -46,12 +48,20 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU8, AtomicU32, AtomicU64, Ordering};
 
+use bell::Bell;
 use task::Task;
 use turn::Turn;
 
-/// What [`turn`] is made of; a model of it is made of other things.
+/// What [`turn`], [`bell`] and [`reached`] are made of; models of them are made of other things.
 mod sync {
-    pub(crate) use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+    pub(crate) use std::sync::Mutex;
+    pub(crate) use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
+    pub(crate) use std::thread::yield_now;
+
+    pub(crate) use crate::os::futex::Word;
+
+    /// How often somebody yields to another thread that is about to say something.
+    pub(crate) const PATIENCE: u32 = 100_000;
 }
 
 use crate::context::Context;
@@ -78,9 +88,8 @@ pub(crate) struct Stream {
     lost: AtomicU64,
     /// The task being run moves bytes.
     moving: AtomicBool,
-    /// Threads that sleep until `done` changes, and the word they sleep on.
-    sleepers: AtomicU32,
-    bell: AtomicU32,
+    /// For threads that sleep until `done` changes, and for streams that wait for that.
+    bell: Bell,
     /// What it comes after, and who waits for it.
     known: order::Known,
     /// First error of a task, until a synchronisation reports it.

@@ -106,14 +106,14 @@ pub(super) fn is_reached_or_wait((other, position): Position, stream: &'static S
     let same = |(at, who): &(u64, &'static Stream)| *at == position && std::ptr::eq(*who, stream);
     if !watchers.iter().any(same) {
         watchers.push(mine);
-        other.sleepers.fetch_add(1, Ordering::SeqCst);
+        other.bell.listen();
     }
     // Whoever counted before it saw the watcher is seen here.
     if other.reached(position) {
         let before = watchers.len();
         watchers.retain(|watcher| !same(watcher));
         let gone = (before - watchers.len()) as u32;
-        other.sleepers.fetch_sub(gone, Ordering::SeqCst);
+        other.bell.leave(gone);
         return true;
     }
     false
@@ -131,9 +131,7 @@ pub(super) fn call_watchers(stream: &Stream) {
             }
             !reached
         });
-        stream
-            .sleepers
-            .fetch_sub(ready.len() as u32, Ordering::SeqCst);
+        stream.bell.leave(ready.len() as u32);
     }
     ready.into_iter().for_each(bring_on);
 }

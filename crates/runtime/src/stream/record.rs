@@ -1,37 +1,37 @@
 //! What one aclrtRecordEvent captured.
 
-use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::Stream;
+use super::bell::Bell;
 use super::engine::bring_on;
 use super::event::now;
 use super::order;
+use super::reached::Reached;
 use super::shared::Shared;
-use crate::os::futex;
-
-/// Its stream has not reached it.
-const AHEAD: u8 = 0;
-/// Its stream is reaching it.
-const HERE: u8 = 1;
-/// Its stream has reached it.
-const DONE: u8 = 2;
 
 /// What one record captured: everything its stream held before.
 pub(crate) struct Record {
-    /// [`AHEAD`], [`HERE`] or [`DONE`].
-    state: AtomicU8,
+    reached: Reached<Waiting>,
     /// When it was reached, in nanoseconds since the process began.
     pub(super) time: AtomicU64,
-    waiting: Mutex<Vec<&'static Stream>>,
-    pub(super) sleepers: AtomicU32,
-    pub(super) bell: AtomicU32,
     /// Page and number, when other processes share the event.
     shared: Option<(Arc<Shared>, u64)>,
     /// The stream it was queued on: a host thread that waits lends it a hand.
     pub(super) stream: &'static Stream,
     /// What whoever waits for it comes after; empty while nobody asks.
     pub(super) after: Vec<order::Position>,
+}
+
+/// A stream that waits.
+#[derive(Clone, Copy)]
+struct Waiting(&'static Stream);
+
+impl PartialEq for Waiting {
+    fn eq(&self, other: &Self) -> bool {
+        std::ptr::eq(self.0, other.0)
+    }
 }
 
 impl Record {
@@ -42,11 +42,8 @@ impl Record {
         });
         Arc::new(Record {
             shared,
-            state: AtomicU8::new(AHEAD),
+            reached: Reached::new(),
             time: AtomicU64::new(0),
-            waiting: Mutex::new(Vec::new()),
-            sleepers: AtomicU32::new(0),
-            bell: AtomicU32::new(0),
             stream,
             after: order::captured(stream),
         })
@@ -57,61 +54,32 @@ impl Record {
         self.shared.as_ref().map(|(_, number)| *number)
     }
 
-    pub(crate) fn is_done(&self) -> bool {
-        match self.state.load(Ordering::SeqCst) {
-            DONE => true,
-            HERE => self.is_done_soon(),
-            _ => false,
-        }
+    /// What rings when it is reached.
+    pub(super) fn bell(&self) -> &Bell {
+        &self.reached.bell
     }
 
-    /// Its stream is between counting it and saying so.
-    #[cold]
-    fn is_done_soon(&self) -> bool {
-        // With an end: after a fork nobody says so in the child.
-        for _ in 0..100_000 {
-            if self.state.load(Ordering::SeqCst) == DONE {
-                return true;
-            }
-            std::thread::yield_now();
-        }
-        false
+    pub(crate) fn is_done(&self) -> bool {
+        self.reached.is_done()
     }
 
     /// The stream reached it. `count` counts it as done on the stream: whoever sees that it is reached
     /// sees that it is counted, and the other way round.
     pub(crate) fn fire(&self, count: impl FnOnce()) {
         self.time.store(now(), Ordering::Relaxed);
-        self.state.store(HERE, Ordering::SeqCst);
-        count();
-        if let Some((shared, number)) = &self.shared {
-            shared.end_record(*number);
-        }
-        let waiting = {
-            let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
-            self.state.store(DONE, Ordering::SeqCst);
-            std::mem::take(&mut *waiting)
-        };
-        if self.sleepers.load(Ordering::SeqCst) > 0 {
-            self.bell.fetch_add(1, Ordering::SeqCst);
-            futex::wake_all(&self.bell);
-        }
-        waiting.into_iter().for_each(bring_on);
+        let waiting = self.reached.reach(|| {
+            count();
+            if let Some((shared, number)) = &self.shared {
+                shared.end_record(*number);
+            }
+        });
+        waiting
+            .into_iter()
+            .for_each(|Waiting(stream)| bring_on(stream));
     }
 
     /// True when it is done; else `stream` is brought on when it is.
     pub(crate) fn is_done_or_wait(&self, stream: &'static Stream) -> bool {
-        if self.is_done() {
-            return true;
-        }
-        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
-        // Not `is_done`: whoever says so needs this lock.
-        if self.state.load(Ordering::SeqCst) == DONE {
-            return true;
-        }
-        if !waiting.iter().any(|other| std::ptr::eq(*other, stream)) {
-            waiting.push(stream);
-        }
-        false
+        self.reached.is_done_or_wait(Waiting(stream))
     }
 }
