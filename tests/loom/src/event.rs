@@ -144,7 +144,7 @@ impl World {
 
 fn explore(threads: &'static [fn(&World)]) {
     let mut model = loom::model::Builder::new();
-    model.preemption_bound = Some(2);
+    model.preemption_bound = Some(3);
     model.max_branches = 10_000;
     model.check(move || {
         let world = Arc::new(World {

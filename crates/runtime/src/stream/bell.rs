@@ -30,7 +30,11 @@ impl Bell {
 
     /// Sleeps until it rings, at most for as long as `limit` says; not at all when `over` holds. May return
     /// early.
-    pub(crate) fn sleep(&self, over: impl FnOnce() -> bool, limit: impl FnOnce() -> Option<Duration>) {
+    pub(crate) fn sleep(
+        &self,
+        over: impl FnOnce() -> bool,
+        limit: impl FnOnce() -> Option<Duration>,
+    ) {
         self.listen();
         let value = self.word.value();
         // After the listener counts: who rings before this is seen here, who rings later sees it.

@@ -6,11 +6,11 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::Stream;
+use super::bell::Bell;
 use super::last_task;
 use super::task::{Outcome, Task};
 use super::timing;
 use super::turn::Rest;
-use super::bell::Bell;
 use crate::os;
 
 /// When runners run.
