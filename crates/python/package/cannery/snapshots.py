@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import json
 from typing import Any, NamedTuple
 
 import acl
@@ -77,6 +76,9 @@ def statistics() -> dict[str, Any] | None:
         count = ctypes.CDLL(path).cannery_stats
     except (OSError, AttributeError):
         return None
+    # Only here: most programs never ask, and all would pay at the import.
+    import json
+
     needed = ctypes.c_size_t()
     if count(None, ctypes.c_size_t(0), ctypes.byref(needed)):
         return None
