@@ -7,9 +7,10 @@ The programs are the examples. A program says in its head how it is to be run,
 one line for each way: `cannery run [OPTIONS] -- PROGRAM`. One that says nothing
 is run once, with the default settings. NAME.kernel.EXTENSION beside a program is
 built into a shared object with kernels, which the program gets as its argument.
+A Rust program that uses the crate `cannery` is built by cargo as its example.
 
 `--demo` runs the mission programs only and shows what they print.
-Needs only the standard library, a C and a C++ compiler, and rustc.
+Needs only the standard library, a C and a C++ compiler, rustc and cargo.
 """
 
 import argparse
@@ -31,6 +32,9 @@ LANGUAGES = {
     ".c": (os.environ.get("CC", "cc").split(), ["-std=c99"]),
     ".cpp": (os.environ.get("CXX", "c++").split(), ["-std=c++17"]),
 }
+CARGO = os.environ.get("CARGO", "cargo").split()
+# A Rust program that uses the crate is one of its examples; the others need the compiler alone.
+CRATE = re.compile(r"^use cannery::", re.MULTILINE)
 RUSTC = os.environ.get("RUSTC", "rustc").split()
 LIBRARIES = ["-Wl,--as-needed", "-lascendcl", "-lacl_dvpp", "-lacl_dvpp_mpi", "-lpthread"]
 HEAD_LINES = 30
@@ -59,8 +63,27 @@ def rust_command(source, out, is_kernel):
     ]
 
 
+def uses_crate(source):
+    """Whether it is an example of the crate `cannery`."""
+    return source.suffix == ".rs" and bool(CRATE.search(source.read_text(encoding="utf-8")))
+
+
+def build_example(source):
+    """Builds an example of the crate; the program, or None with cargo's words."""
+    command = [*CARGO, "build", "--release", "--locked", "--quiet", "--package", "cannery"]
+    done = subprocess.run(
+        [*command, "--example", source.stem], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    if done.returncode != 0:
+        print(done.stderr.strip())
+        return None
+    return TARGET / "release" / "examples" / source.stem
+
+
 def build(source):
     """Compiles one source; the program, or None with the compiler's words."""
+    if uses_crate(source):
+        return build_example(source)
     is_kernel = source.stem.endswith(".kernel")
     out = BUILT / source.relative_to(ROOT).with_suffix(".so" if is_kernel else "")
     out.parent.mkdir(parents=True, exist_ok=True)

@@ -7,6 +7,7 @@ pub(crate) mod instructions;
 mod pools;
 mod python;
 mod queries;
+mod rust;
 mod sharing;
 mod startup;
 mod streams;
@@ -24,7 +25,7 @@ pub(crate) struct Chapter {
 }
 
 /// What a run measures, in this order.
-pub(crate) const TIMED: [Chapter; 12] = [
+pub(crate) const TIMED: [Chapter; 13] = [
     Chapter {
         title: "Device memory: aclrtMalloc + aclrtFree",
         run: device_memory::run,
@@ -69,6 +70,10 @@ pub(crate) const TIMED: [Chapter; 12] = [
     Chapter {
         title: "Start",
         run: startup::run,
+    },
+    Chapter {
+        title: "Rust",
+        run: rust::run,
     },
     Chapter {
         title: "Python",
