@@ -34,6 +34,13 @@ pub struct Failed<B> {
     buffers: B,
 }
 
+/// A copy that was queued, or its sides and why it was not.
+pub type Queued<S, D, W> = std::result::Result<InFlight<(S, W)>, Failed<(S, D)>>;
+
+/// A copy that was queued from a staged block, or its target and why it was not.
+pub type QueuedStaged<T, D, W> =
+    std::result::Result<InFlight<(crate::PinnedBuffer<T, crate::Pooled>, W)>, Failed<D>>;
+
 /// Who is to be woken when the stream gets there.
 #[derive(Default)]
 struct Signal {

@@ -72,7 +72,7 @@ pub use device_buffer::{
     Cached, CachedBuffer, DeviceBuffer, Imported, Plain, Policy, PoolBuffer, Pooled,
 };
 pub use error::{Code, Error, Result, Shortage};
-pub use in_flight::{Failed, InFlight};
+pub use in_flight::{Failed, InFlight, Queued, QueuedStaged};
 pub use library::Library;
 pub use pinned::{PinnedBuffer, PinnedSlice, PinnedSliceMut};
 pub use places::{Element, Place, Read, Source, Target, Write};

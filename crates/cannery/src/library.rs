@@ -211,8 +211,8 @@ impl Library {
     }
 
     /// The pending texts of this thread, or what is known without them.
-    fn text(self, api: &str, code: aclError) -> String {
-        if self.0.missing.iter().any(|name| *name == api) {
+    fn text(self, api: &'static str, code: aclError) -> String {
+        if self.0.missing.contains(&api) {
             return format!(
                 "{api}: {} does not have this function",
                 self.0.path.display()

@@ -52,6 +52,17 @@ pub trait Element: AnyBitPattern + NoUninit {}
 impl<T: AnyBitPattern + NoUninit> Element for T {}
 
 /// Memory that a queued copy may own and read: [`PinnedBuffer`] and [`DeviceBuffer`].
+///
+/// One side of a copy is device memory:
+///
+/// ```compile_fail,E0080
+/// use cannery::{Device, Library, PinnedBuffer, Stream};
+///
+/// let context = Device::new(Library::find()?, 0)?.context()?;
+/// let host = || PinnedBuffer::<u32>::zeroed(&context, 4);
+/// Stream::new(&context)?.copy(host()?, host()?)?.wait()?;
+/// # Ok::<(), cannery::Error>(())
+/// ```
 pub trait Source<T>: Sealed {
     /// Whether it is host memory.
     #[doc(hidden)]

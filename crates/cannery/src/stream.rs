@@ -13,7 +13,7 @@ use cannery_abi::{
 use crate::context::Context;
 use crate::drop_failures;
 use crate::error::{Error, Result};
-use crate::in_flight::{Failed, InFlight};
+use crate::in_flight::{Failed, InFlight, Queued, QueuedStaged};
 use crate::places::{Element, Place, Side, Source, Target, Write, borrowed_kind, owned_kind};
 use crate::uses::{Mark, Shared};
 
@@ -150,11 +150,7 @@ impl Stream {
     /// Lengths that differ; those of `aclrtMemcpyAsync`. [`Failed`] gives the sides back; `?` turns it into
     /// the error alone.
     #[track_caller]
-    pub fn copy<T, S, D>(
-        &self,
-        source: S,
-        target: D,
-    ) -> std::result::Result<InFlight<(S, D::Written)>, Failed<(S, D)>>
+    pub fn copy<T, S, D>(&self, source: S, target: D) -> Queued<S, D, D::Written>
     where
         T: Element,
         S: Source<T>,
@@ -180,7 +176,7 @@ impl Stream {
         pool: &crate::Pool<crate::Pinned>,
         source: &[T],
         target: D,
-    ) -> std::result::Result<InFlight<(crate::PinnedBuffer<T, crate::Pooled>, D::Written)>, Failed<D>>
+    ) -> QueuedStaged<T, D, D::Written>
     where
         T: Element,
         D: Target<T>,

@@ -2,7 +2,12 @@
 use cannery::{Context, DeviceBuffer, OnDevice, Pinned, PinnedBuffer, Pool, Result, Stream};
 use std::sync::Arc;
 
-fn right(context: &Arc<Context>, stream: &Stream, devices: &Pool<OnDevice>, pins: &Pool<Pinned>) -> Result<()> {
+fn right(
+    context: &Arc<Context>,
+    stream: &Stream,
+    devices: &Pool<OnDevice>,
+    pins: &Pool<Pinned>,
+) -> Result<()> {
     let mut device = DeviceBuffer::<u32>::uninit(context, 4)?.write(&[1, 2, 3, 4])?;
     let first: u32 = device.to_vec()?[0];
     let pinned = PinnedBuffer::from_slice(context, &[first; 4])?;
