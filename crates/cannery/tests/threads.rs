@@ -129,13 +129,12 @@ fn c_code_that_switches_contexts_is_survived() {
     let table = context.library().table();
     let mut foreign = ptr::null_mut();
     // SAFETY: the place is valid. The new context is current afterwards, and this crate does not know.
-    assert_eq!(
-        unsafe { (table.aclrtCreateContext)(&raw mut foreign, 0) },
-        0
-    );
+    let code = unsafe { (table.aclrtCreateContext)(&raw mut foreign, 0) };
+    assert_eq!(code, 0);
     stream.copy_borrowed(&sent, &mut device).unwrap();
     // SAFETY: the context was made above. The thread has none, or ours, afterwards.
-    assert_eq!(unsafe { (table.aclrtDestroyContext)(foreign) }, 0);
+    let code = unsafe { (table.aclrtDestroyContext)(foreign) };
+    assert_eq!(code, 0);
     stream.synchronize().unwrap();
     assert_eq!(device.to_vec().unwrap(), numbers);
 }
