@@ -4,6 +4,8 @@
 //! cannery run -- round_trip
 //! cannery run --schedule lazy -- round_trip
 
+#![allow(clippy::print_stdout)] // a program that shows what it did
+
 use std::future::Future;
 use std::pin::pin;
 use std::sync::Arc;
