@@ -71,9 +71,7 @@ def uses_crate(source):
 def build_example(source):
     """Builds an example of the crate; the program, or None with cargo's words."""
     command = [*CARGO, "build", "--release", "--locked", "--quiet", "--package", "cannery"]
-    done = subprocess.run(
-        [*command, "--example", source.stem], cwd=ROOT, capture_output=True, text=True, check=False
-    )
+    done = subprocess.run([*command, "--example", source.stem], cwd=ROOT, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         print(done.stderr.strip())
         return None
