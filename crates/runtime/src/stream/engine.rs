@@ -238,7 +238,7 @@ fn run_tasks(stream: &'static Stream, helper: bool, most: u32) {
         if stream.turn.is_blocked() {
             break false;
         }
-        if left == 0 {
+        if left == 0 || (mode() == LAZY && stream.reached(stream.released())) {
             // With no task left it has to become idle, or the next one would not list it.
             break stream.queue.lock().is_empty();
         }
@@ -427,6 +427,8 @@ pub(crate) fn make_progress() -> bool {
             let held = std::mem::take(&mut state.held);
             let any = !held.is_empty() || !state.pollers.is_empty();
             for stream in held {
+                // What is queued from now on waits for the next one who waits.
+                stream.release_queued();
                 make_ready(&mut state, stream);
             }
             let pollers = std::mem::take(&mut state.pollers);

@@ -81,6 +81,8 @@ pub(crate) struct Stream {
     /// Tasks of earlier streams at this place.
     before: AtomicU64,
     done: AtomicU64,
+    /// Lazy schedule: so many tasks somebody waits for.
+    released: AtomicU64,
     turn: Turn,
     /// How often its tasks were dropped; changes under the lock of the queue.
     drops: AtomicU64,
@@ -162,6 +164,16 @@ impl Stream {
     #[inline]
     pub(crate) fn reached(&self, target: u64) -> bool {
         self.done.load(Ordering::SeqCst) >= target
+    }
+
+    /// Lets everything submitted so far run (lazy schedule).
+    fn release_queued(&self) {
+        self.released.store(self.submitted(), Ordering::Release);
+    }
+
+    /// How many tasks may run (lazy schedule).
+    fn released(&self) -> u64 {
+        self.released.load(Ordering::Acquire)
     }
 
     /// Whether everything submitted is done.
