@@ -418,6 +418,16 @@ fn spin_for_work() {
     }
 }
 
+/// Somebody looks whether something is over. If it is not, the schedule makes progress after the look, so
+/// that looking again and again ends, and what a single look sees does not depend on it.
+pub(crate) fn look(over: impl FnOnce() -> bool) -> bool {
+    let over = over();
+    if !over {
+        make_progress();
+    }
+    over
+}
+
 /// Somebody waits for something: lets the schedule make progress. With a random schedule one task
 /// is done. False: nothing could be done now.
 pub(crate) fn make_progress() -> bool {

@@ -561,19 +561,11 @@ pub fn recorded_status(handle: u64) -> Result<i32> {
         no_external(&event.read())?;
     }
     if let Some(shared) = shared {
-        let done = shared.reached(shared.newest());
-        if !done {
-            engine::make_progress();
-        }
+        let done = engine::look(|| shared.reached(shared.newest()));
         return Ok(i32::from(done));
     }
     let done = match record {
-        Some(record) => {
-            if !record.is_done() {
-                engine::make_progress();
-            }
-            record.is_done()
-        }
+        Some(record) => engine::look(|| record.is_done()),
         None => ex,
     };
     Ok(if done {
@@ -596,12 +588,9 @@ pub fn old_status(handle: u64) -> Result<i32> {
         ));
     }
     no_external(&info)?;
-    let done = info.record.is_none_or(|record| {
-        if !record.is_done() {
-            engine::make_progress();
-        }
-        record.is_done()
-    });
+    let done = info
+        .record
+        .is_none_or(|record| engine::look(|| record.is_done()));
     Ok(if done {
         abi::ACL_EVENT_STATUS_COMPLETE
     } else {
@@ -622,10 +611,7 @@ pub fn wait_status(handle: u64) -> Result<i32> {
         ));
     }
     no_external(&info)?;
-    let over = info.waits.iter().all(|wait| wait.strong_count() == 0);
-    if !over {
-        engine::make_progress();
-    }
+    let over = engine::look(|| info.waits.iter().all(|wait| wait.strong_count() == 0));
     Ok(if over {
         abi::ACL_EVENT_WAIT_STATUS_COMPLETE
     } else {

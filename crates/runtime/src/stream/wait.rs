@@ -101,11 +101,10 @@ pub fn query(handle: u64) -> Result<i32> {
         handle => find("stream", handle)?,
     };
     crate::graph::capture::refuse_captured(stream, handle)?;
-    if stream.is_idle() || is_detached(stream) {
+    if is_detached(stream) {
         return Ok(abi::ACL_STREAM_STATUS_COMPLETE);
     }
-    engine::make_progress();
-    Ok(if stream.is_idle() {
+    Ok(if engine::look(|| stream.is_idle()) {
         abi::ACL_STREAM_STATUS_COMPLETE
     } else {
         abi::ACL_STREAM_STATUS_NOT_READY
