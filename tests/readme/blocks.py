@@ -5,7 +5,7 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-MARK = re.compile(r"^<!-- (test|file|output)(?:: (.*))? -->$")
+MARK = re.compile(r"^<!-- (test|file|output|doctest)(?:: (.*))? -->$")
 FENCE = re.compile(r"^```(\w*)$")
 FILE_NAME = re.compile(r"^(?:/\* | ?# ?|// )([\w./-]+\.(?:c|cpp|h|rs|py|txt|toml|ini|sh|yml))(?: \*/)?$")
 ELLIPSIS = "..."

@@ -11,6 +11,8 @@ A fenced block is tested when an HTML comment stands right above it:
 * ``<!-- test: needs cmake -->``: the same where that command exists; elsewhere it is left out, and
   said so. ``<!-- test: with --devices 2 -->``: the program runs with these options of `cannery run`.
 * ``<!-- file -->``: the block is only written to the file that its first line names.
+* ``<!-- doctest: CRATE -->``: a ``rust`` block that cargo tests, because the crate's documentation holds the
+  page; that it does is checked.
 * ``<!-- output: COMMAND -->``: the command's output must contain the lines of the block, in their
   order. A line ``...`` stands for any lines; without one, they follow each other.
 
@@ -184,8 +186,18 @@ def check_page(path, report):
             with tempfile.TemporaryDirectory() as folder:
                 where = scratch(page, folder)
                 report(title, runner(block, where) if runner else "no way to run this language")
+        elif block.kind == "doctest":
+            report(title, held_by_crate(block, page))
         elif block.language in blocks.CODE and not block.kind:
             report(title, "no comment above this block says how it is tested")
+
+
+def held_by_crate(block, page):
+    """What is wrong with the claim that cargo tests a block."""
+    root = ROOT / "crates" / block.argument / "src/lib.rs"
+    line = f'include_str!("../../../{page.relative_to(ROOT)}")'
+    holds = root.is_file() and line in root.read_text(encoding="utf-8")
+    return "" if block.language == "rust" and holds else f"{root.relative_to(ROOT)} does not hold this page"
 
 
 def check_declarations(path, report):
