@@ -187,7 +187,7 @@ def check_page(path, report):
                 where = scratch(page, folder)
                 report(title, runner(block, where) if runner else "no way to run this language")
         elif block.kind == "doctest":
-            report(title, held_by_crate(block, page))
+            report(title, held_by_crate(block, path))
         elif block.language in blocks.CODE and not block.kind:
             report(title, "no comment above this block says how it is tested")
 
