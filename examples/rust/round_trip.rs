@@ -3,6 +3,7 @@
 //!
 //! cannery run -- round_trip
 //! cannery run --schedule lazy -- round_trip
+//! cannery run --schedule random:7 -- round_trip
 
 #![allow(clippy::print_stdout)] // a program that shows what it did
 

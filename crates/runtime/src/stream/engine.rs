@@ -96,7 +96,11 @@ const RANDOM: u8 = 3;
 static ACTIVE: AtomicUsize = AtomicUsize::new(0);
 
 /// Turns of the random schedule, one at a time.
-static TURN: Mutex<()> = Mutex::new(());
+/// A forked child takes the next one: a thread that does not exist there may hold the one before.
+static TURNS: [Mutex<()>; GENERATIONS] = [const { Mutex::new(()) }; GENERATIONS];
+/// Forks on the way to this process.
+static GENERATION: AtomicUsize = AtomicUsize::new(0);
+const GENERATIONS: usize = 64;
 /// Workers that may run tasks at a time, set at the start.
 static WORKERS: AtomicU32 = AtomicU32::new(2);
 
@@ -142,6 +146,7 @@ pub(crate) fn submit(stream: &'static Stream, task: Task) {
 /// As [`submit`], for a task that is no part of what the program queues: it is not captured.
 #[inline]
 pub(crate) fn submit_now(stream: &'static Stream, task: Task) {
+    let calls_back = task.needs_worker();
     {
         let mut queue = stream.queue.lock();
         queue.push_back(task);
@@ -156,6 +161,9 @@ pub(crate) fn submit_now(stream: &'static Stream, task: Task) {
         } else {
             enqueue(stream);
         }
+    }
+    if calls_back && matches!(mode(), LAZY | RANDOM) {
+        super::nudge::watch();
     }
 }
 
@@ -452,7 +460,8 @@ pub(crate) fn make_progress() -> bool {
 }
 
 fn one_random_task() -> bool {
-    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    let turn = &TURNS[GENERATION.load(Ordering::Relaxed) % GENERATIONS];
+    let _turn = turn.lock().unwrap_or_else(PoisonError::into_inner);
     let stream = {
         let mut state = state();
         if state.held.is_empty() {
@@ -625,6 +634,8 @@ pub(crate) fn drop_tasks(stream: &'static Stream) {
 /// In a forked child: workers stayed with the parent.
 pub(crate) fn forget() {
     super::timeouts::forget();
+    super::nudge::forget();
+    GENERATION.fetch_add(1, Ordering::Relaxed);
     super::STREAMS.end_all();
     super::event::EVENTS.end_all();
     super::notify::NOTIFIES.end_all();

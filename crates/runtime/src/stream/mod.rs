@@ -29,6 +29,7 @@ pub mod host_function;
 pub mod last_task;
 pub mod manage;
 pub mod notify;
+mod nudge;
 pub(crate) mod order;
 pub mod overflow;
 pub(crate) mod random;

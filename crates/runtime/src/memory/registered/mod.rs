@@ -13,7 +13,7 @@
 //! memory. The alias of a registration that has ended is remembered, so that its use is an error too.
 //!
 //! Memory that the program gives back while it is registered stays registered (its addresses do), and
-//! copies with it are refused while nothing is mapped there (see [`presence`]).
+//! copies with it are refused while nothing is mapped there (see `presence`).
 
 mod page_map;
 mod presence;
