@@ -142,6 +142,10 @@ functions! {
     fn aclrtMemManagedPrefetchAsync(ptr: *const c_void, size: usize, location: aclrtMemManagedLocation, flags: u32, stream: aclrtStream) -> aclError;
     fn aclrtMemManagedGetAttr(attribute: aclrtMemManagedRangeAttribute, ptr: *const c_void, size: usize, data: *mut c_void, data_size: usize) -> aclError;
 
+    fn aclrtIpcMemGetExportKey(ptr: *mut c_void, size: usize, key: *mut c_char, len: usize, flags: u64) -> aclError;
+    fn aclrtIpcMemImportByKey(ptr: *mut *mut c_void, key: *const c_char, flags: u64) -> aclError;
+    fn aclrtIpcMemClose(key: *const c_char) -> aclError;
+
     fn acldvppMalloc(ptr: *mut *mut c_void, size: usize) -> aclError;
     fn acldvppFree(ptr: *mut c_void) -> aclError;
     fn hi_mpi_dvpp_malloc(device: u32, ptr: *mut *mut c_void, size: u64) -> i32;

@@ -10,6 +10,7 @@
 //!   what must hold whatever the order. *resets*: threads at the same time while devices are set and
 //!   reset under them. *mappings*: virtual memory, every answer and byte predicted. *pools*:
 //!   stream-ordered pools, every address, count and byte predicted. *lent*: registered and managed memory.
+//!   *keys*: memory that is exported and imported, every byte and charge predicted.
 //! * **Step**: one call, with everything that is checked about it.
 //!
 //! # Contract
@@ -22,6 +23,7 @@
 
 mod api;
 mod config;
+mod keys;
 mod lent;
 mod mappings;
 mod memory;
@@ -83,6 +85,7 @@ fn play(options: &Options, seed: u64) -> ExitCode {
         Way::Mappings => mappings::play(&config, seed, steps),
         Way::Pools => pools::play(&config, seed, steps),
         Way::Lent => lent::play(&config, seed, steps),
+        Way::Keys => keys::play(&config, seed, steps),
     };
     let code = api::aclFinalize();
     if code != 0 {

@@ -13,11 +13,11 @@ const PREFIX: &str = "CANNERY_PREFIX";
 /// Longest time that one seed may take.
 const LIMIT: Duration = Duration::from_secs(120);
 const HELP: &str = "\
-cannery-model [--seed N] [--seeds COUNT] [--way walk|mutate|storm|resets|mappings|pools|lent]
+cannery-model [--seed N] [--seeds COUNT] [--way walk|mutate|storm|resets|mappings|pools|lent|keys]
               [--steps COUNT] [--jobs COUNT] [--trace]
 
   --seed N       first seed (default 0)
-  --seeds COUNT  how many seeds (default 56, or 1 when --seed is given)
+  --seeds COUNT  how many seeds (default 60, or 1 when --seed is given)
   --way WAY      play every seed this way (default: by seed)
   --steps COUNT  steps of a seed (default 50000)
   --jobs COUNT   processes at a time (default: one for each core)
@@ -35,10 +35,11 @@ pub(crate) enum Way {
     Mappings,
     Pools,
     Lent,
+    Keys,
 }
 
 impl Way {
-    const ALL: [(Way, &'static str); 7] = [
+    const ALL: [(Way, &'static str); 8] = [
         (Way::Walk, "walk"),
         (Way::Mutate, "mutate"),
         (Way::Storm, "storm"),
@@ -46,18 +47,20 @@ impl Way {
         (Way::Mappings, "mappings"),
         (Way::Pools, "pools"),
         (Way::Lent, "lent"),
+        (Way::Keys, "keys"),
     ];
 
     /// Every product meets every way: products go by the seed modulo 4.
     pub(crate) fn of_seed(seed: u64) -> Way {
-        match seed / 4 % 14 {
+        match seed / 4 % 15 {
             0..6 => Way::Walk,
             6 | 7 => Way::Mutate,
             8 | 9 => Way::Storm,
             10 => Way::Resets,
             11 => Way::Mappings,
             12 => Way::Pools,
-            _ => Way::Lent,
+            13 => Way::Lent,
+            _ => Way::Keys,
         }
     }
 
@@ -89,7 +92,7 @@ impl Options {
             trace: false,
             child: None,
             first: 0,
-            count: 56,
+            count: 60,
             jobs: cores,
         };
         let mut count = None;
