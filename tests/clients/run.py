@@ -8,10 +8,12 @@
 
 The wheels come from the package index that pip uses (or from --wheels DIRECTORY). torch is installed
 without the packages of its GPU; generated stand-ins take the place of their libraries (stand_ins.py).
-A client whose wheel does not exist for this machine or this Python is left out, with the reason.
+A client whose wheel does not exist for this machine or this Python, or that needs a library which the
+system lacks, is left out, with the reason.
 """
 
 import argparse
+import ctypes
 import datetime
 import os
 import platform
@@ -39,8 +41,18 @@ TORCH_NEEDS = "filelock typing-extensions sympy networkx jinja2 fsspec numpy pyy
 class Client:
     """A released program: what is installed, and which scripts run."""
 
-    def __init__(self, name, wheel, runs, *, more=(), alone=(), version="3.11"):
+    def __init__(self, name, wheel, runs, *, more=(), alone=(), version="3.11", library="", package=""):
         self.name, self.wheel, self.runs, self.more, self.alone, self.version = name, wheel, runs, more, alone, version
+        # A library of the system that the wheel needs, and the package that has it.
+        self.library, self.package = library, package
+
+    def check_system(self):
+        """Raises LeftOut where the system lacks a library that the wheel needs."""
+        try:
+            if self.library:
+                ctypes.CDLL(self.library)
+        except OSError as error:
+            raise LeftOut(f"needs {self.library} of the system (package {self.package})") from error
 
 
 # A run: script, settings, and what the table says of the settings.
@@ -74,7 +86,13 @@ CLIENTS = [
         [("onnx_cann", {}, "")],
         more=["numpy==1.26.4", "onnx==1.16.2"],
     ),
-    Client("mooncake", "mooncake-transfer-engine-npu==0.3.13.post1", [("mooncake_engine", {}, "")]),
+    Client(
+        "mooncake",
+        "mooncake-transfer-engine-npu==0.3.13.post1",
+        [("mooncake_engine", {}, "")],
+        library="libibverbs.so.1",
+        package="libibverbs1",
+    ),
 ]
 
 # Scripts that end other processes, or measure: not under every schedule.
@@ -215,6 +233,7 @@ def main():
         if options.clients and client.name not in options.clients:
             continue
         try:
+            client.check_system()
             environment = place.install(client)
         except LeftOut as reason:
             print(f"left out: {client.wheel}: {reason}")
