@@ -1,41 +1,41 @@
-//! Shared queues, the buffers in them, and routes between them.
+//! Shared queues: data in and out, attributes, refusals.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use super::support::*;
 
-const EMPTY: i64 = 207_013;
-const FULL: i64 = 207_014;
-const UNKNOWN_QUEUE: i64 = 100_032;
-const ARGUMENT: i64 = 100_000;
-const UNSUPPORTED: i64 = 207_000;
+pub(super) const EMPTY: i64 = 207_013;
+pub(super) const FULL: i64 = 207_014;
+pub(super) const UNKNOWN_QUEUE: i64 = 100_032;
+pub(super) const ARGUMENT: i64 = 100_000;
+pub(super) const UNSUPPORTED: i64 = 207_000;
 
 pub(super) fn cases() -> Vec<Case> {
     let mut cases = data();
     cases.extend(objects());
-    cases.extend(buffers());
-    cases.extend(routes());
+    cases.extend(super::queue_buffers::cases());
+    cases.extend(super::queue_routes::cases());
     cases.extend(refusals());
     cases
 }
 
 impl T {
     /// A queue without attributes.
-    fn queue(&self) -> u32 {
+    pub(super) fn queue(&self) -> u32 {
         let mut id = u32::MAX;
         self.ok(acltdtCreateQueue(null(), &raw mut id), "acltdtCreateQueue");
         id
     }
 
     /// Puts bytes in, without any of the user's own.
-    fn enqueue(&self, id: u32, bytes: &[u8]) {
+    pub(super) fn enqueue(&self, id: u32, bytes: &[u8]) {
         let code = acltdtEnqueueData(id, src(bytes), bytes.len(), null(), 0, 1000, 0);
         self.ok(code, "acltdtEnqueueData");
     }
 
     /// Takes at most `room` bytes out.
-    fn dequeue(&self, id: u32, room: usize) -> Vec<u8> {
+    pub(super) fn dequeue(&self, id: u32, room: usize) -> Vec<u8> {
         let mut bytes = vec![0xa5; room];
         let mut size = UNTOUCHED;
         let code = acltdtDequeueData(
@@ -53,7 +53,7 @@ impl T {
     }
 
     /// The code of taking something out that is not there.
-    fn dequeue_code(&self, id: u32, timeout: i32) -> i64 {
+    pub(super) fn dequeue_code(&self, id: u32, timeout: i32) -> i64 {
         let (mut byte, mut size) = ([0u8], UNTOUCHED);
         let place = &raw mut size;
         let code = acltdtDequeueData(id, dst(&mut byte), 1, place, null_mut(), 0, timeout).into();
@@ -489,423 +489,5 @@ fn refusals() -> Vec<Case> {
                 t.eq(buf, SENTINEL, "output");
             },
         ),
-    ]
-}
-
-impl T {
-    /// A buffer of the queue functions.
-    fn buffer(&self, size: usize) -> acltdtBuf {
-        let mut buf = SENTINEL;
-        self.ok(acltdtAllocBuf(size, 0, &raw mut buf), "acltdtAllocBuf");
-        buf
-    }
-
-    /// Address and size of a buffer.
-    fn buffer_data(&self, buf: acltdtBuf) -> (*mut c_void, usize) {
-        let (mut at, mut size) = (null_mut(), 0);
-        let code = acltdtGetBufData(buf, &raw mut at, &raw mut size);
-        self.ok(code, "acltdtGetBufData");
-        (at, size)
-    }
-
-    /// Bytes of a buffer that count.
-    fn buffer_len(&self, buf: acltdtBuf) -> usize {
-        let mut len = UNTOUCHED;
-        self.ok(
-            acltdtGetBufDataLen(buf, &raw mut len),
-            "acltdtGetBufDataLen",
-        );
-        len
-    }
-}
-
-fn buffers() -> Vec<Case> {
-    vec![
-        case("x.queue.buffer_travels", Setup::device0().rc(), |t| {
-            let id = t.queue();
-            let (bytes, noted) = (t.random_bytes(2 * MIB), t.random_bytes(96));
-            let buf = t.buffer(2 * MIB);
-            let (at, size) = t.buffer_data(buf);
-            t.eq(size, 2 * MIB, "size");
-            t.eq(t.buffer_len(buf), 0, "length of a fresh buffer");
-            host_write(at, &bytes);
-            t.fails(
-                acltdtSetBufDataLen(buf, 2 * MIB + 1),
-                ARGUMENT,
-                "more than the size",
-            );
-            t.ok(acltdtSetBufDataLen(buf, MIB), "acltdtSetBufDataLen");
-            let set = |size, offset| acltdtSetBufUserData(buf, src(&noted), size, offset);
-            t.ok(set(96, 0), "acltdtSetBufUserData");
-            t.fails(set(1, 96), ARGUMENT, "user byte 97");
-            t.fails(set(97, 0), ARGUMENT, "97 user bytes");
-            t.fails(set(16, usize::MAX), ARGUMENT, "a wild offset");
-            t.ok(acltdtEnqueue(id, buf, 1), "acltdtEnqueue");
-            t.fails(acltdtFreeBuf(buf), ARGUMENT, "a buffer that the queue has");
-            let mut other = SENTINEL;
-            t.ok(acltdtDequeue(id, &raw mut other, 1), "acltdtDequeue");
-            let (now, size) = t.buffer_data(other);
-            t.eq(
-                (now, size),
-                (at, 2 * MIB),
-                "memory of the buffer: nothing was copied",
-            );
-            t.eq(t.buffer_len(other), MIB, "length");
-            t.same_bytes(&host_read(now, 2 * MIB), &bytes, "bytes");
-            let mut user = vec![0; 90];
-            let code = acltdtGetBufUserData(other, dst(&mut user), 90, 6);
-            t.ok(code, "acltdtGetBufUserData");
-            t.same_bytes(&user, &noted[6..], "user data");
-            t.ok(acltdtFreeBuf(other), "acltdtFreeBuf");
-            t.fails(acltdtFreeBuf(other), ARGUMENT, "a second time");
-            t.fails(acltdtDequeue(id, &raw mut other, 0), EMPTY, "nothing left");
-        }),
-        case(
-            "x.queue.buffer_stays_when_full",
-            Setup::device0().rc(),
-            |t| {
-                let id = t.queue();
-                for _ in 0..8 {
-                    t.enqueue(id, &[1, 2, 3]);
-                }
-                let bytes = t.random_bytes(MIB);
-                let buf = t.buffer(MIB);
-                host_write(t.buffer_data(buf).0, &bytes);
-                t.fails(acltdtEnqueue(id, buf, 0), FULL, "a full queue");
-                t.same_bytes(&host_read(t.buffer_data(buf).0, MIB), &bytes, "bytes");
-                t.ok(acltdtFreeBuf(buf), "acltdtFreeBuf");
-            },
-        ),
-        case("x.queue.buffer_references", Setup::device0().rc(), |t| {
-            let bytes = t.random_bytes(MIB);
-            let buf = t.buffer(MIB);
-            let mut twin = SENTINEL;
-            t.ok(acltdtCopyBufRef(buf, &raw mut twin), "acltdtCopyBufRef");
-            t.check(twin != buf, "the reference is the buffer");
-            host_write(t.buffer_data(buf).0, &bytes);
-            t.ok(acltdtSetBufDataLen(twin, 77), "acltdtSetBufDataLen");
-            t.eq(t.buffer_len(buf), 77, "length by the other handle");
-            t.ok(acltdtFreeBuf(buf), "acltdtFreeBuf");
-            // The memory lives as long as a reference does.
-            let (at, size) = t.buffer_data(twin);
-            t.same_bytes(&host_read(at, size), &bytes, "bytes by the reference");
-            t.ok(acltdtFreeBuf(twin), "acltdtFreeBuf");
-        }),
-        case("x.queue.buffer_chains", Setup::device0().rc(), |t| {
-            let id = t.queue();
-            let parts: Vec<_> = (0..5).map(|n| t.random_bytes(100_000 + n)).collect();
-            let bufs: Vec<_> = parts.iter().map(|part| t.buffer(part.len())).collect();
-            for (buf, part) in bufs.iter().zip(&parts) {
-                host_write(t.buffer_data(*buf).0, part);
-                t.ok(acltdtSetBufDataLen(*buf, part.len()), "acltdtSetBufDataLen");
-            }
-            let head = bufs[0];
-            t.fails(acltdtAppendBufChain(head, head), ARGUMENT, "itself");
-            for buf in &bufs[1..] {
-                t.ok(acltdtAppendBufChain(head, *buf), "acltdtAppendBufChain");
-            }
-            t.fails(
-                acltdtAppendBufChain(head, bufs[2]),
-                ARGUMENT,
-                "a part again",
-            );
-            t.fails(acltdtFreeBuf(bufs[2]), ARGUMENT, "a part of a chain");
-            t.fails(acltdtEnqueue(id, bufs[2], 0), ARGUMENT, "a part of a chain");
-            let mut number = 0;
-            t.ok(
-                acltdtGetBufChainNum(head, &raw mut number),
-                "acltdtGetBufChainNum",
-            );
-            t.eq(number, 5, "length of the chain");
-            let mut third = SENTINEL;
-            t.ok(
-                acltdtGetBufFromChain(head, 2, &raw mut third),
-                "acltdtGetBufFromChain",
-            );
-            t.eq(third, bufs[2], "the third part");
-            let code = acltdtGetBufFromChain(head, 5, &raw mut third);
-            t.fails(code, ARGUMENT, "beyond the chain");
-            t.ok(acltdtEnqueue(id, head, 0), "acltdtEnqueue");
-            t.fails(
-                acltdtGetBufChainNum(bufs[3], &raw mut number),
-                ARGUMENT,
-                "a part that left",
-            );
-            let mut other = SENTINEL;
-            t.ok(acltdtDequeue(id, &raw mut other, 0), "acltdtDequeue");
-            for (index, part) in parts.iter().enumerate() {
-                let mut buf = SENTINEL;
-                let code = acltdtGetBufFromChain(other, index as u32, &raw mut buf);
-                t.ok(code, "acltdtGetBufFromChain");
-                let at = t.buffer_data(buf).0;
-                t.same_bytes(&host_read(at, part.len()), part, "a part");
-            }
-            // As plain data it is one run of bytes.
-            t.ok(acltdtEnqueue(id, other, 0), "acltdtEnqueue");
-            t.same_bytes(&t.dequeue(id, MIB), &parts.concat(), "all parts");
-            let mut chain = t.buffer(8);
-            for _ in 1..128 {
-                let code = acltdtAppendBufChain(chain, t.buffer(8));
-                t.ok(code, "acltdtAppendBufChain");
-            }
-            let one = t.buffer(8);
-            t.fails(acltdtAppendBufChain(chain, one), ARGUMENT, "part 129");
-            t.ok(acltdtFreeBuf(one), "acltdtFreeBuf");
-            t.ok(
-                acltdtFreeBuf(std::mem::replace(&mut chain, null_mut())),
-                "acltdtFreeBuf",
-            );
-        }),
-        case("x.queue.buffer_arguments", Setup::device0().rc(), |t| {
-            let mut buf = SENTINEL;
-            let place = &raw mut buf;
-            t.fails(acltdtAllocBuf(0, 0, place), ARGUMENT, "size 0");
-            t.fails(
-                acltdtAllocBuf(4 * GIB + 1, 0, place),
-                ARGUMENT,
-                "above 4 GiB",
-            );
-            t.fails(acltdtAllocBuf(8, 1, place), ARGUMENT, "media memory");
-            t.fails(acltdtAllocBuf(8, 0, null_mut()), ARGUMENT, "no place");
-            t.eq(buf, SENTINEL, "output");
-            let mut size = UNTOUCHED;
-            for wild in [null_mut(), addr(64), addr(usize::MAX)] {
-                t.fails(acltdtFreeBuf(wild), ARGUMENT, "a wild buffer");
-                t.fails(
-                    acltdtGetBufDataLen(wild, &raw mut size),
-                    ARGUMENT,
-                    "a wild buffer",
-                );
-            }
-            t.eq(size, UNTOUCHED, "output");
-        }),
-    ]
-}
-
-impl T {
-    /// A list of routes.
-    fn routes(&self, routes: &[(u32, u32)]) -> *mut acltdtQueueRouteList {
-        let list = acltdtCreateQueueRouteList();
-        for (from, to) in routes {
-            let route = acltdtCreateQueueRoute(*from, *to);
-            self.ok(acltdtAddQueueRoute(list, route), "acltdtAddQueueRoute");
-            self.ok(acltdtDestroyQueueRoute(route), "acltdtDestroyQueueRoute");
-        }
-        list
-    }
-
-    /// State of a route of a list.
-    fn route_state(&self, list: *const acltdtQueueRouteList, index: usize) -> i32 {
-        let route = acltdtCreateQueueRoute(0, 0);
-        self.ok(
-            acltdtGetQueueRoute(list, index, route),
-            "acltdtGetQueueRoute",
-        );
-        let (mut state, mut size) = (-1, 0);
-        let kind = ACL_TDT_QUEUE_ROUTE_STATUS_INT32;
-        let param = (&raw mut state).cast();
-        let code = acltdtGetQueueRouteParam(route, kind, 4, &raw mut size, param);
-        self.ok(code, "acltdtGetQueueRouteParam");
-        self.ok(acltdtDestroyQueueRoute(route), "acltdtDestroyQueueRoute");
-        state
-    }
-
-    /// Routes of a mode, from and to these queues.
-    fn route_query(&self, mode: i32, from: Option<u32>, to: Option<u32>) -> usize {
-        let query = acltdtCreateQueueRouteQueryInfo();
-        let set = |kind, value: &u32| {
-            let place = std::ptr::from_ref(value).cast();
-            let code = acltdtSetQueueRouteQueryInfo(query, kind, 4, place);
-            self.ok(code, "acltdtSetQueueRouteQueryInfo");
-        };
-        set(ACL_TDT_QUEUE_ROUTE_QUERY_MODE_ENUM, &mode.cast_unsigned());
-        from.iter()
-            .for_each(|id| set(ACL_TDT_QUEUE_ROUTE_QUERY_SRC_ID_UINT32, id));
-        to.iter()
-            .for_each(|id| set(ACL_TDT_QUEUE_ROUTE_QUERY_DST_ID_UINT32, id));
-        let list = acltdtCreateQueueRouteList();
-        self.ok(
-            acltdtQueryQueueRoutes(query, list),
-            "acltdtQueryQueueRoutes",
-        );
-        acltdtGetQueueRouteNum(list)
-    }
-}
-
-fn routes() -> Vec<Case> {
-    vec![
-        case("x.queue.routes_carry", Setup::device0(), |t| {
-            let (a, b, c, d) = (t.queue(), t.queue(), t.queue(), t.queue());
-            let all: Vec<_> = (0..20).map(|_| t.random_bytes(MIB / 4)).collect();
-            // What waits already goes on as well.
-            t.enqueue(a, &all[0]);
-            let list = t.routes(&[(a, b), (b, c), (a, d)]);
-            t.eq(t.route_state(list, 0), 0, "state before");
-            t.ok(acltdtBindQueueRoutes(list), "acltdtBindQueueRoutes");
-            t.eq(t.route_state(list, 2), 1, "state after");
-            std::thread::scope(|scope| {
-                scope.spawn(|| {
-                    t.ok(aclrtSetDevice(0), "aclrtSetDevice");
-                    // More than fit: it waits until the far end takes some.
-                    for bytes in &all[1..] {
-                        let (data, size) = (src(bytes), bytes.len());
-                        t.ok(
-                            acltdtEnqueueData(a, data, size, null(), 0, -1, 0),
-                            "acltdtEnqueueData",
-                        );
-                    }
-                });
-                for bytes in &all {
-                    t.same_bytes(
-                        &t.dequeue(c, MIB),
-                        bytes,
-                        "message at the end of two routes",
-                    );
-                    t.same_bytes(&t.dequeue(d, MIB), bytes, "message at the other end");
-                }
-            });
-            t.eq(
-                t.route_query(0, Some(a), None),
-                2,
-                "routes from the first queue",
-            );
-            t.eq(
-                t.route_query(1, None, Some(c)),
-                1,
-                "routes to the third queue",
-            );
-            t.eq(
-                t.route_query(2, Some(b), Some(d)),
-                0,
-                "routes that do not exist",
-            );
-            t.eq(t.route_query(2, Some(a), Some(d)), 1, "one route");
-            t.eq(t.route_query(100, None, None), 0, "abnormal routes");
-            t.ok(acltdtUnbindQueueRoutes(list), "acltdtUnbindQueueRoutes");
-            t.eq(t.route_state(list, 1), 0, "state after unbinding");
-            t.enqueue(a, &all[3]);
-            std::thread::sleep(Duration::from_millis(120));
-            t.eq(
-                t.dequeue_code(b, 1),
-                EMPTY,
-                "code of a queue without a route",
-            );
-            t.same_bytes(&t.dequeue(a, MIB), &all[3], "message that stayed");
-        }),
-        case("x.queue.routes_unbind_while_full", Setup::device0(), |t| {
-            // Nothing is lost when a route ends while its message waits for room.
-            let (a, b) = (t.queue(), t.queue());
-            for number in 0..8u8 {
-                t.enqueue(b, &[number]);
-            }
-            let list = t.routes(&[(a, b)]);
-            t.ok(acltdtBindQueueRoutes(list), "acltdtBindQueueRoutes");
-            let bytes = t.random_bytes(MIB);
-            t.enqueue(a, &bytes);
-            t.enqueue(a, &[9]);
-            std::thread::sleep(Duration::from_millis(120));
-            t.ok(acltdtUnbindQueueRoutes(list), "acltdtUnbindQueueRoutes");
-            t.same_bytes(&t.dequeue(a, MIB), &bytes, "message that went back");
-            t.same_bytes(&t.dequeue(a, MIB), &[9], "message behind it");
-            for number in 0..8u8 {
-                t.same_bytes(&t.dequeue(b, MIB), &[number], "messages of the other queue");
-            }
-        }),
-        case("x.queue.routes_refused", Setup::device0(), |t| {
-            let (a, b, c) = (t.queue(), t.queue(), t.queue());
-            let bind = |routes: &[(u32, u32)]| acltdtBindQueueRoutes(t.routes(routes));
-            t.fails(bind(&[]), ARGUMENT, "no routes");
-            t.fails(bind(&[(a, a)]), 107_000, "a queue to itself");
-            t.fails(bind(&[(a, b), (b, c), (c, a)]), 107_000, "a circle");
-            t.fails(bind(&[(a, b), (a, b)]), 107_000, "one route twice");
-            t.fails(bind(&[(a, b), (a, 8191)]), UNKNOWN_QUEUE, "no such queue");
-            // None of those was bound.
-            t.eq(t.route_query(0, Some(a), None), 0, "routes");
-            t.ok(bind(&[(a, b)]), "acltdtBindQueueRoutes");
-            t.fails(bind(&[(b, a)]), 107_000, "the way back");
-            let list = t.routes(&[(a, b), (b, c)]);
-            t.fails(
-                acltdtUnbindQueueRoutes(list),
-                107_000,
-                "one that is not bound",
-            );
-            t.eq(t.route_query(0, Some(a), None), 1, "routes");
-            // A queue that ends leaves an abnormal route.
-            t.ok(acltdtDestroyQueue(b), "acltdtDestroyQueue");
-            t.eq(t.route_query(100, None, None), 1, "abnormal routes");
-            t.ok(
-                acltdtUnbindQueueRoutes(t.routes(&[(a, b)])),
-                "unbind an abnormal route",
-            );
-            t.eq(t.route_query(100, None, None), 0, "abnormal routes");
-        }),
-        case("x.queue.route_objects", Setup::init(), |t| {
-            let route = acltdtCreateQueueRoute(17, 4_000_000_000);
-            let read = |kind, len| {
-                let (mut value, mut size) = (77u32, UNTOUCHED);
-                let param = (&raw mut value).cast();
-                let code = acltdtGetQueueRouteParam(route, kind, len, &raw mut size, param);
-                (i64::from(code), value, size)
-            };
-            t.eq(
-                read(ACL_TDT_QUEUE_ROUTE_SRC_UINT32, 4),
-                (0, 17, 4),
-                "source",
-            );
-            t.eq(
-                read(ACL_TDT_QUEUE_ROUTE_DST_UINT32, 4),
-                (0, 4_000_000_000, 4),
-                "destination",
-            );
-            t.eq(
-                read(ACL_TDT_QUEUE_ROUTE_STATUS_INT32, 4),
-                (0, 0, 4),
-                "state",
-            );
-            t.eq(
-                read(ACL_TDT_QUEUE_ROUTE_STATUS_INT32, 8).0,
-                ARGUMENT,
-                "length 8",
-            );
-            t.eq(read(3, 4).0, ARGUMENT, "type 3");
-            let list = t.routes(&[(1, 2), (3, 4)]);
-            t.eq(acltdtGetQueueRouteNum(list), 2, "routes");
-            t.ok(acltdtGetQueueRoute(list, 1, route), "acltdtGetQueueRoute");
-            t.eq(
-                read(ACL_TDT_QUEUE_ROUTE_SRC_UINT32, 4).1,
-                3,
-                "source of the second route",
-            );
-            t.fails(
-                acltdtGetQueueRoute(list, 2, route),
-                ARGUMENT,
-                "beyond the list",
-            );
-            let query = acltdtCreateQueueRouteQueryInfo();
-            let mode = 5u32;
-            let place = (&raw const mode).cast();
-            t.fails(
-                acltdtSetQueueRouteQueryInfo(query, 0, 4, place),
-                ARGUMENT,
-                "mode 5",
-            );
-            t.fails(
-                acltdtSetQueueRouteQueryInfo(query, 3, 4, place),
-                ARGUMENT,
-                "type 3",
-            );
-            t.fails(acltdtQueryQueueRoutes(query, list), ARGUMENT, "no mode");
-            t.eq(
-                acltdtGetQueueRouteNum(list),
-                2,
-                "routes after a failed query",
-            );
-            t.ok(acltdtDestroyQueueRouteQueryInfo(query), "destroy");
-            t.fails(
-                acltdtDestroyQueueRouteQueryInfo(query),
-                ARGUMENT,
-                "a second time",
-            );
-        }),
     ]
 }

@@ -1,18 +1,18 @@
 //! Random numbers in device memory: distributions, seeds, counters, arguments.
 
-use super::gate::*;
 use super::support::*;
 
-const MASK: aclrtRandomNumFuncType = ACL_RT_RANDOM_NUM_FUNC_TYPE_DROPOUT_BITMASK;
-const UNIFORM: aclrtRandomNumFuncType = ACL_RT_RANDOM_NUM_FUNC_TYPE_UNIFORM_DIS;
-const NORMAL: aclrtRandomNumFuncType = ACL_RT_RANDOM_NUM_FUNC_TYPE_NORMAL_DIS;
-const TRUNCATED: aclrtRandomNumFuncType = ACL_RT_RANDOM_NUM_FUNC_TYPE_TRUNCATED_NORMAL_DIS;
+pub(super) const MASK: aclrtRandomNumFuncType = ACL_RT_RANDOM_NUM_FUNC_TYPE_DROPOUT_BITMASK;
+pub(super) const UNIFORM: aclrtRandomNumFuncType = ACL_RT_RANDOM_NUM_FUNC_TYPE_UNIFORM_DIS;
+pub(super) const NORMAL: aclrtRandomNumFuncType = ACL_RT_RANDOM_NUM_FUNC_TYPE_NORMAL_DIS;
+pub(super) const TRUNCATED: aclrtRandomNumFuncType =
+    ACL_RT_RANDOM_NUM_FUNC_TYPE_TRUNCATED_NORMAL_DIS;
 
 /// Numbers that the statistics look at.
-const MANY: usize = 200_000;
+pub(super) const MANY: usize = 200_000;
 
 /// A parameter given as it is.
-fn value(bytes: &[u8]) -> aclrtRandomParaInfo {
+pub(super) fn value(bytes: &[u8]) -> aclrtRandomParaInfo {
     let mut number = [0; 8];
     number[..bytes.len()].copy_from_slice(bytes);
     aclrtRandomParaInfo {
@@ -24,7 +24,7 @@ fn value(bytes: &[u8]) -> aclrtRandomParaInfo {
 }
 
 /// A parameter of `size` bytes given by address.
-fn at(p: *mut c_void, size: u8) -> aclrtRandomParaInfo {
+pub(super) fn at(p: *mut c_void, size: u8) -> aclrtRandomParaInfo {
     aclrtRandomParaInfo {
         isAddr: 1,
         valueOrAddr: (p as u64).to_le_bytes(),
@@ -33,11 +33,11 @@ fn at(p: *mut c_void, size: u8) -> aclrtRandomParaInfo {
     }
 }
 
-fn count(n: usize) -> aclrtRandomParaInfo {
+pub(super) fn count(n: usize) -> aclrtRandomParaInfo {
     value(&(n as u64).to_le_bytes())
 }
 
-fn func(
+pub(super) fn func(
     kind: aclrtRandomNumFuncType,
     first: aclrtRandomParaInfo,
     second: aclrtRandomParaInfo,
@@ -57,14 +57,14 @@ fn func(
 }
 
 /// What a task needs on the device: room for results, and a counter at 0.
-struct Bench {
-    s: aclrtStream,
-    result: *mut c_void,
-    counter: *mut c_void,
+pub(super) struct Bench {
+    pub(super) s: aclrtStream,
+    pub(super) result: *mut c_void,
+    pub(super) counter: *mut c_void,
 }
 
 impl Bench {
-    fn new(t: &T) -> Self {
+    pub(super) fn new(t: &T) -> Self {
         let result = t.malloc(8 * MANY, ACL_MEM_MALLOC_HUGE_FIRST);
         let counter = t.malloc(16, ACL_MEM_MALLOC_NORMAL_ONLY);
         t.upload(counter, &[0; 16]);
@@ -73,7 +73,7 @@ impl Bench {
     }
 
     /// A task for `n` floats from `kind` with two parameters and a seed.
-    fn floats(
+    pub(super) fn floats(
         &self,
         kind: aclrtRandomNumFuncType,
         first: f32,
@@ -85,7 +85,7 @@ impl Bench {
         self.task(ACL_FLOAT, func(kind, first, second), seed, n)
     }
 
-    fn task(
+    pub(super) fn task(
         &self,
         data_type: aclDataType,
         function: aclrtRandomNumFuncParaInfo,
@@ -105,16 +105,16 @@ impl Bench {
     }
 
     /// Queues the task.
-    fn queue(&self, t: &T, info: &aclrtRandomNumTaskInfo) {
+    pub(super) fn queue(&self, t: &T, info: &aclrtRandomNumTaskInfo) {
         t.ok(self.ask(info), "aclrtRandomNumAsync");
     }
 
-    fn ask(&self, info: &aclrtRandomNumTaskInfo) -> aclError {
+    pub(super) fn ask(&self, info: &aclrtRandomNumTaskInfo) -> aclError {
         aclrtRandomNumAsync(info, self.s, null_mut())
     }
 
     /// Runs the task and returns the bytes it made, of a marked result.
-    fn bytes(&self, t: &T, info: &aclrtRandomNumTaskInfo, len: usize) -> Vec<u8> {
+    pub(super) fn bytes(&self, t: &T, info: &aclrtRandomNumTaskInfo, len: usize) -> Vec<u8> {
         t.ok(aclrtMemset(self.result, len + 8, 0xa5, len + 8), "mark");
         self.queue(t, info);
         t.sync(self.s);
@@ -123,7 +123,7 @@ impl Bench {
         bytes[..len].to_vec()
     }
 
-    fn counter(&self, t: &T) -> u128 {
+    pub(super) fn counter(&self, t: &T) -> u128 {
         let bytes = t.download(self.counter, 16);
         bytes
             .iter()
@@ -131,11 +131,11 @@ impl Bench {
             .fold(0, |sum, b| sum << 8 | u128::from(*b))
     }
 
-    fn set_counter(&self, t: &T, number: u128) {
+    pub(super) fn set_counter(&self, t: &T, number: u128) {
         t.upload(self.counter, &number.to_le_bytes());
     }
 
-    fn run_floats(&self, t: &T, info: &aclrtRandomNumTaskInfo, n: usize) -> Vec<f64> {
+    pub(super) fn run_floats(&self, t: &T, info: &aclrtRandomNumTaskInfo, n: usize) -> Vec<f64> {
         let bytes = self.bytes(t, info, 4 * n);
         let number = |b: &[u8]| f64::from(f32::from_le_bytes([b[0], b[1], b[2], b[3]]));
         bytes.chunks_exact(4).map(number).collect()
@@ -193,7 +193,7 @@ pub(super) fn cases() -> Vec<Case> {
     let mut cases = laws();
     cases.extend(streams_of_numbers());
     cases.extend(in_stream_order());
-    cases.extend(arguments());
+    cases.extend(super::random_arguments::cases());
     cases
 }
 
@@ -518,146 +518,6 @@ fn in_stream_order() -> Vec<Case> {
             b.queue(t, &tasks[3]);
             t.sync(b.s);
             t.holds(b.result, &[0xa5; 64], "the result");
-        }),
-    ]
-}
-
-fn arguments() -> Vec<Case> {
-    vec![
-        case("x.random.null_arguments", Setup::device0(), |t| {
-            let b = Bench::new(t);
-            let good = b.floats(UNIFORM, 0.0, 1.0, 1, 4);
-            let code = aclrtRandomNumAsync(null(), b.s, null_mut());
-            t.fails_with(code, ERROR_FRONT, "EH0008 param=taskInfo", "no description");
-            let code = aclrtRandomNumAsync(&raw const good, b.s, addr(8));
-            t.fails_with(code, ERROR_FRONT, "param=reserve", "the reserved argument");
-            let mut bad = good;
-            bad.randomResultAddr = null_mut();
-            t.fails(b.ask(&bad), ERROR_FRONT, "no result");
-            let mut bad = good;
-            bad.randomCounterAddr = null_mut();
-            t.fails(b.ask(&bad), ERROR_FRONT, "no counter");
-            let code = aclrtRandomNumAsync(&raw const good, t.dead_stream(), null_mut());
-            t.fails(code, ERROR_HANDLE, "a dead stream");
-            let code = aclrtRandomNumAsync(&raw const good, t.foreign_stream(), null_mut());
-            t.fails(code, ERROR_FOREIGN_STREAM, "a foreign stream");
-            on_thread(|| {
-                t.fails(b.ask(&good), ERROR_CONTEXT, "a thread without a context");
-            });
-            b.queue(t, &good);
-            t.sync(b.s);
-        }),
-        case("x.random.bad_parameters", Setup::device0(), |t| {
-            let b = Bench::new(t);
-            let float = |x: f32| value(&x.to_le_bytes());
-            let pairs = [
-                (UNIFORM, 1.0, 0.5),
-                (UNIFORM, f32::NAN, 1.0),
-                (UNIFORM, 0.0, f32::INFINITY),
-                (NORMAL, 0.0, -1.0),
-                (NORMAL, f32::INFINITY, 1.0),
-                (TRUNCATED, 0.0, f32::NAN),
-                (MASK, 1.5, 0.0),
-                (MASK, -0.1, 0.0),
-                (MASK, f32::NAN, 0.0),
-                (4, 0.0, 1.0),
-                (-1, 0.0, 1.0),
-            ];
-            for (kind, first, second) in pairs {
-                let code = b.ask(&b.floats(kind, first, second, 1, 4));
-                t.fails(code, ERROR_PARAM, &format!("{kind}: {first}, {second}"));
-            }
-            for (data_type, kind) in [
-                (ACL_DOUBLE, UNIFORM),
-                (ACL_INT8, UNIFORM),
-                (ACL_BOOL, UNIFORM),
-                (-7, UNIFORM),
-                (ACL_INT32, NORMAL),
-                (ACL_INT64, TRUNCATED),
-                (ACL_UINT32, MASK),
-            ] {
-                let info = b.task(data_type, func(kind, float(0.0), float(1.0)), 1, 4);
-                let what = format!("type {data_type} for {kind}");
-                t.fails(b.ask(&info), ERROR_PARAM, &what);
-            }
-            let same = value(&5i32.to_le_bytes());
-            let info = b.task(ACL_INT32, func(UNIFORM, same, same), 1, 4);
-            t.fails(b.ask(&info), ERROR_PARAM, "an empty range of integers");
-            let good = b.floats(UNIFORM, 0.0, 1.0, 1, 4);
-            let mut odd = good;
-            odd.randomSeed.size = 3;
-            t.fails(b.ask(&odd), ERROR_PARAM, "a seed of 3 bytes");
-            let mut odd = good;
-            odd.randomNum.size = 0;
-            t.fails(b.ask(&odd), ERROR_PARAM, "a count of 0 bytes");
-            let mut odd = good;
-            odd.randomSeed.isAddr = 2;
-            t.fails(b.ask(&odd), ERROR_PARAM, "isAddr 2");
-            let mut odd = good;
-            odd.randomNum = count(0);
-            t.fails(b.ask(&odd), ERROR_PARAM, "no numbers");
-            let wide = value(&0f64.to_le_bytes());
-            let info = b.task(ACL_FLOAT, func(UNIFORM, wide, wide), 1, 4);
-            t.fails(b.ask(&info), ERROR_PARAM, "bounds of 8 bytes for floats");
-        }),
-        case("x.random.ranges", Setup::device0(), |t| {
-            let b = Bench::new(t);
-            let small = t.malloc(64, ACL_MEM_MALLOC_NORMAL_ONLY);
-            let (_, room) = t.range(small);
-            let host = t.malloc_host(64);
-            let good = b.floats(UNIFORM, 0.0, 1.0, 1, 4);
-            let with = |change: &dyn Fn(&mut aclrtRandomNumTaskInfo)| {
-                let mut info = good;
-                change(&mut info);
-                b.ask(&info)
-            };
-            let code = with(&|info| {
-                info.randomResultAddr = small;
-                info.randomNum = count(room / 4 + 1);
-            });
-            t.fails(code, ERROR_PARAM, "a result that leaves its block");
-            let code = with(&|info| info.randomNum = count(usize::MAX));
-            t.fails(code, ERROR_PARAM, "a count whose bytes overflow");
-            let code = with(&|info| info.randomResultAddr = off(small, 2));
-            t.fails(code, ERROR_PARAM, "a result that is not aligned");
-            let code = with(&|info| info.randomResultAddr = host);
-            t.fails(code, ERROR_PARAM, "a result in host memory");
-            let code = with(&|info| info.randomCounterAddr = off(small, room - 8));
-            t.fails(code, ERROR_PARAM, "a counter that leaves its block");
-            let code = with(&|info| info.randomCounterAddr = host);
-            t.fails(code, ERROR_PARAM, "a counter in host memory");
-            let code = with(&|info| info.randomParaAddr = host);
-            t.fails(code, ERROR_PARAM, "parameters in host memory");
-            for bad in [null_mut(), host, addr(64), off(small, room - 4)] {
-                let code = with(&|info| info.randomSeed = at(bad, 8));
-                t.fails(code, ERROR_PARAM, &format!("a seed at {bad:p}"));
-            }
-            t.free(small);
-            let code = with(&|info| info.randomResultAddr = small);
-            t.fails(code, ERROR_PARAM, "a released result");
-            t.eq(b.counter(t), 0, "counter after refused calls");
-            b.queue(t, &good);
-            t.sync(b.s);
-            t.eq(b.counter(t), 1, "counter after a call");
-        }),
-        case("x.random.other_device", Setup::device0().devices(2), |t| {
-            let b = Bench::new(t);
-            t.ok(aclrtSetDevice(1), "aclrtSetDevice");
-            let elsewhere = t.malloc(64, ACL_MEM_MALLOC_NORMAL_ONLY);
-            t.ok(aclrtSetDevice(0), "aclrtSetDevice");
-            let mut info = b.floats(UNIFORM, 0.0, 1.0, 1, 4);
-            info.randomResultAddr = elsewhere;
-            t.fails(b.ask(&info), ERROR_PARAM, "a result on another device");
-        }),
-        case("x.random.a3", Setup::device0().profile("A3"), |t| {
-            let b = Bench::new(t);
-            let numbers = b.run_floats(t, &b.floats(UNIFORM, 0.0, 1.0, 0, 4), 4);
-            t.check(numbers[0] != numbers[1], "numbers are equal");
-        }),
-        case("x.random.product", Setup::device0().profile("950"), |t| {
-            let b = Bench::new(t);
-            let code = b.ask(&b.floats(UNIFORM, 0.0, 1.0, 0, 4));
-            t.fails(code, ERROR_UNSUPPORTED, "a product without it");
         }),
     ]
 }

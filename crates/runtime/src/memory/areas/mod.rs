@@ -202,7 +202,6 @@ impl Areas {
     ///
     /// # Errors
     /// `Taken` when something else in this process is there, or where its memory would be.
-    #[allow(dead_code)] // managed memory has a place of its own
     pub(crate) fn open_region(&self, base: u64, bytes: u64) -> Result<usize, NoArea> {
         let mut state = self.state();
         let table = self.opened(&mut state)?;
@@ -273,7 +272,6 @@ impl Areas {
     }
 
     /// Whether the piece is somebody's: one that is not is as good as none to those who look.
-    #[allow(dead_code)] // pools keep their pieces
     pub(crate) fn set_live(&self, id: PieceId, live: bool) {
         if let Some(table) = self.table.get() {
             table.set_live(id, live);

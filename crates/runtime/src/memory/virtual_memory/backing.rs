@@ -15,7 +15,6 @@ const FILE_BYTES: u64 = 1 << 40;
 pub(crate) enum Backing {
     /// `bytes` from `offset` on in the file of this number.
     Part { file: usize, offset: u64 },
-    #[allow(dead_code)] // sharing makes them
     /// A file that holds nothing else, from its first byte on.
     Own(OwnedFd),
 }
