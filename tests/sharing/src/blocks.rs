@@ -6,10 +6,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use cannery_abi::*;
 
 use crate::api::*;
+use crate::expect::expect;
 use crate::lists::REFUSED;
 use crate::memory;
 use crate::peer::Peer;
-use crate::trouble::{self, expect};
+use crate::trouble;
 
 /// Bytes reach the other side both ways; the address and what it costs stay.
 pub(crate) fn contents() {

@@ -3,11 +3,12 @@
 use std::time::{Duration, Instant};
 
 use crate::api::*;
+use crate::expect::expect;
 use crate::lists::REFUSED;
 use crate::memory;
 use crate::peer::Peer;
 use crate::system;
-use crate::trouble::{self, expect};
+use crate::trouble;
 
 const BYTES: usize = 3 << 20;
 

@@ -9,11 +9,12 @@ use cannery_abi::*;
 
 use crate::api::*;
 use crate::blocks::{nothing_lost, write_until};
+use crate::expect::expect;
 use crate::lists::REFUSED;
 use crate::memory;
 use crate::peer::{DIFFERENT, Peer};
 use crate::system;
-use crate::trouble::{self, expect};
+use crate::trouble;
 
 const BYTES: usize = 4 << 20;
 

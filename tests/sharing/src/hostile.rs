@@ -4,10 +4,11 @@ use std::os::linux::net::SocketAddrExt as _;
 use std::os::unix::net::{SocketAddr, UnixListener};
 
 use crate::api::*;
+use crate::expect::expect;
 use crate::memory;
 use crate::peer::Peer;
 use crate::system;
-use crate::trouble::{self, expect};
+use crate::trouble;
 
 const BYTES: usize = 2 << 20;
 

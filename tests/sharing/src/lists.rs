@@ -1,8 +1,9 @@
 //! Who may import.
 
 use crate::api::*;
+use crate::expect::expect;
 use crate::peer::Peer;
-use crate::trouble::{self, expect};
+use crate::trouble;
 use crate::{memory, system};
 
 const BYTES: usize = 3 << 20;

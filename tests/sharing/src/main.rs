@@ -14,6 +14,7 @@
 mod api;
 mod blocks;
 mod deaths;
+mod expect;
 mod handles;
 mod hostile;
 mod lists;
@@ -22,6 +23,8 @@ mod peer;
 mod rounds;
 mod runner;
 mod system;
+/// As in the tests of streams.
+#[path = "../../streams/src/trouble.rs"]
 mod trouble;
 
 use std::process::ExitCode;

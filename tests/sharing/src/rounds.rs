@@ -1,10 +1,11 @@
 //! Many at a time, and many times.
 
 use crate::api::*;
+use crate::expect::expect;
 use crate::memory;
 use crate::peer::Peer;
 use crate::system;
-use crate::trouble::{self, expect};
+use crate::trouble;
 
 /// Eight processes have one block at the same moment; each writes a part of its own.
 pub(crate) fn eight_importers() {
