@@ -16,7 +16,6 @@ every name on to libascendcl.so. A second copy would be a second runtime.
 import base64
 import hashlib
 import os
-import platform
 import re
 import shutil
 import subprocess
@@ -28,6 +27,7 @@ import zipfile
 from pathlib import Path
 
 import make_prefix
+import wheel_tag
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "crates" / "python" / "package" / "cannery_npu"
@@ -36,7 +36,7 @@ BUILT = ("cannery-ascendcl", "cannery-python", "cannery-cli")
 LICENCES = ("LICENSE-MIT", "LICENSE-APACHE")
 
 # The module uses only the stable ABI of CPython 3.9.
-TAG = f"cp39-abi3-linux_{platform.machine()}"
+PYTHON = "cp39-abi3"
 
 
 def table(name):
@@ -80,11 +80,11 @@ def entry_points(name):
     return "".join(f"{name} = {target}\n" for name, target in sorted(table(name).items()))
 
 
-def dist_info():
+def dist_info(platform):
     """The files of the .dist-info directory, without RECORD."""
     scripts = entry_points("project.scripts")
     plugins = entry_points('project.entry-points."pytest11"')
-    wheel = f"Wheel-Version: 1.0\nGenerator: cannery build_backend\nRoot-Is-Purelib: false\nTag: {TAG}\n"
+    wheel = f"Wheel-Version: 1.0\nGenerator: cannery build_backend\nRoot-Is-Purelib: false\nTag: {PYTHON}-{platform}\n"
     return {
         "METADATA": metadata(),
         "WHEEL": wheel,
@@ -198,15 +198,17 @@ class Wheel:
 
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     """PEP 517: builds the wheel and returns its file name."""
-    name = f"{release()}-{TAG}.whl"
     with tempfile.TemporaryDirectory() as directory:
         place = Path(directory)
         lay_out(place)
+        files = sorted(path for path in place.rglob("*") if path.is_file())
+        platform = wheel_tag.platform_tag(files)
+        name = f"{release()}-{PYTHON}-{platform}.whl"
         wheel = Wheel(Path(wheel_directory) / name)
-        for file in sorted(path for path in place.rglob("*") if path.is_file()):
+        for file in files:
             mode = 0o755 if os.access(file, os.X_OK) else 0o644
             wheel.add(str(file.relative_to(place)), file.read_bytes(), mode)
-        for file, text in dist_info().items():
+        for file, text in dist_info(platform).items():
             wheel.add(f"{release()}.dist-info/{file}", text.encode())
         for licence in LICENCES:
             wheel.add(f"{release()}.dist-info/licenses/{licence}", (ROOT / licence).read_bytes())
@@ -218,7 +220,7 @@ def prepare_metadata_for_build_wheel(metadata_directory, config_settings=None):
     """PEP 517: the metadata alone, without building anything."""
     place = Path(metadata_directory) / f"{release()}.dist-info"
     place.mkdir()
-    for file, text in dist_info().items():
+    for file, text in dist_info(wheel_tag.platform_tag([])).items():
         (place / file).write_text(text, encoding="utf-8")
     return place.name
 

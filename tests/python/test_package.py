@@ -182,7 +182,10 @@ def test_pinned_memory_is_an_array_without_a_copy():
         array[:4] = [9, 8, 7, 6]
         assert buffer[:4].tobytes() == bytes([9, 8, 7, 6])
         part = numpy.from_dlpack(buffer[4:MIB])
-        assert part.tobytes() == sent[4:]
+        assert part.tobytes() == sent[4:] and part.flags.writeable
+        assert "dltensor_versioned" not in repr(buffer.__dlpack__()) and "dltensor_versioned" in repr(
+            buffer.__dlpack__(max_version=(1, 0))
+        )
         view = buffer.view()
         assert view[MIB - 1] == sent[-1]
         with raises(cannery.StillViewed, "arrays or views"):
@@ -311,9 +314,8 @@ def test_codes_become_exceptions():
     with cannery.Process(), raises(cannery.InvalidArgument, "107001"):
         cannery.Device(99).open()
     with cannery.session():
-        for size in (0, -1):
-            with raises(cannery.InvalidArgument, "100000"):
-                cannery.DeviceBuffer(size)
+        with raises(cannery.InvalidArgument, "100000"):
+            cannery.DeviceBuffer(0)
         # The address was given back behind the package's back.
         buffer = cannery.DeviceBuffer(64)
         assert acl.rt.free(buffer.address) == 0

@@ -4,11 +4,14 @@ import base64
 import csv
 import email
 import hashlib
+import importlib.util
 import io
 import os
+import re
 import subprocess
 import sys
 import zipfile
+from pathlib import Path
 
 import pytest
 from isolated import ROOT, child_environment, scratch
@@ -79,7 +82,11 @@ def installed(wheel):
 def test_the_name_tells_what_it_runs_on(wheel):
     name, version, python, abi, platform = wheel.stem.split("-")
     assert (name, python, abi) == ("cannery_npu", "cp39", "abi3")
-    assert platform == f"linux_{os.uname().machine}"
+    # Any system with the C library of the newest release that a file of the wheel asks for.
+    with zipfile.ZipFile(wheel) as archive:
+        files = [archive.read(name) for name in archive.namelist() if name.endswith(".so") or "/bin/" in name]
+    asked = {tuple(map(int, found)) for file in files for found in re.findall(rb"GLIBC_(\d+)\.(\d+)\0", file)}
+    assert platform == "manylinux_{}_{}_{}".format(*max(asked), os.uname().machine)
     assert version in (ROOT / "Cargo.toml").read_text()
 
 
@@ -187,6 +194,36 @@ print(took)
     command = [str(installed / "bin" / "python"), "-c", program]
     runs = [subprocess.run(command, env=environment(), capture_output=True, text=True, check=True) for _ in range(7)]
     assert min(int(run.stdout) for run in runs) <= 20_000_000, [run.stdout for run in runs]
+
+
+def test_the_plugin_runs_tests_with_nothing_but_the_wheel(installed, tmp_path):
+    tests = tmp_path / "test_user.py"
+    tests.write_text(
+        "import cannery\n"
+        "def test_devices(npu):\n"
+        "    assert cannery.device_count() == 2\n"
+        "def test_round_trip(npu):\n"
+        "    sent = bytes(range(256)) * 4096\n"
+        "    with cannery.DeviceBuffer.of(sent) as buffer:\n"
+        "        assert buffer.tobytes() == sent\n"
+        "def test_leak(npu):\n"
+        "    import acl\n"
+        "    assert acl.rt.malloc(1 << 20, 0)[1] == 0\n"
+    )
+    # pytest and what it needs, by a directory of links, so that nothing else of this environment is seen.
+    place = tmp_path / "pytest"
+    place.mkdir()
+    for name in ("_pytest", "pytest", "py", "pluggy", "iniconfig", "packaging", "pygments"):
+        found = importlib.util.find_spec(name)
+        path = Path(found.origin) if found.submodule_search_locations is None else Path(found.origin).parent
+        (place / path.name).symlink_to(path)
+    options = ["-p", "no:cacheprovider", "--cannery-profile", "910B", "--cannery-devices", "2", str(tests)]
+    command = [str(installed / "bin" / "python"), "-m", "pytest", "-q", *options]
+    env = {**environment(), "PYTHONPATH": str(place)}
+    done = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True, check=False)
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert re.search(r"1 (failed|error)", done.stdout) and re.search(r"[23] passed", done.stdout), done.stdout
+    assert "aclrtMalloc" in done.stdout and "test_leak" in done.stdout, done.stdout
 
 
 def test_pytest_finds_the_plugin(installed):

@@ -5,12 +5,13 @@ from __future__ import annotations
 import ctypes
 import weakref
 from collections.abc import Callable
+from operator import index
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import acl
 
 from .enums import MallocPolicy
-from .errors import MisuseError, OutOfRange, StillViewed, UseAfterFree, WrongDevice, error_of, lose
+from .errors import OutOfRange, StillViewed, UseAfterFree, WrongDevice, drop, end, error_of
 from .host import HostData, source_of
 from .process import lives, open_buffers
 from .ranges import Memory, Root, bounds
@@ -29,6 +30,17 @@ _free_host = acl.rt.free_host
 _get_device = acl.rt.get_device
 
 HUGE_FIRST = int(MallocPolicy.HUGE_FIRST)
+
+# What `acl` does not see of a size: it takes the lowest 64 bits of any number.
+_MOST = (1 << 64) - 1
+
+
+def _checked(nbytes: int) -> int:
+    """A size as Python's own whole number."""
+    nbytes = int(index(nbytes))
+    if 0 <= nbytes <= _MOST:
+        return nbytes
+    raise OutOfRange(f"a size is from 1 to {_MOST} bytes, not {nbytes}", numbers={"asked": nbytes})
 
 
 class _Buffer(Root):
@@ -98,18 +110,13 @@ class _Buffer(Root):
         self.address  # noqa: B018 - a closed one cannot be opened again
         return self
 
-    def __exit__(self, *_: object) -> None:
-        self.close()
+    def __exit__(self, *error: object) -> None:
+        end(self.close, error[0])
 
     def __del__(self) -> None:
         # Missing when the allocation failed.
         if getattr(self, "_address", 0):
-            try:
-                self.close()
-            except Exception as error:
-                from .errors import CanneryError
-
-                lose(error if isinstance(error, CanneryError) else MisuseError(str(error)))
+            drop(self.close)
 
     def __repr__(self) -> str:
         if not self._address:
@@ -154,6 +161,8 @@ class DeviceBuffer(_NoHostAccess, _Buffer):
     _release_name = "acl.rt.free"
 
     def __init__(self, nbytes: int, policy: int = HUGE_FIRST) -> None:
+        if type(nbytes) is not int or not 0 <= nbytes <= _MOST:
+            nbytes = _checked(nbytes)
         address, code = _malloc(nbytes, policy)
         if code:
             raise error_of("acl.rt.malloc", code, asked=nbytes, policy=policy)
@@ -187,6 +196,7 @@ class CachedBuffer(DeviceBuffer):
     __slots__ = ()
 
     def __init__(self, nbytes: int, policy: int = HUGE_FIRST) -> None:
+        nbytes = _checked(nbytes)
         address, code = acl.rt.malloc_cached(nbytes, policy)
         if code:
             raise error_of("acl.rt.malloc_cached", code, asked=nbytes, policy=policy)
@@ -281,6 +291,8 @@ class PinnedBuffer(_HostAccess, _Buffer):
     _release_name = "acl.rt.free_host"
 
     def __init__(self, nbytes: int) -> None:
+        if type(nbytes) is not int or not 0 <= nbytes <= _MOST:
+            nbytes = _checked(nbytes)
         address, code = _malloc_host(nbytes)
         if code:
             raise error_of("acl.rt.malloc_host", code, asked=nbytes)
@@ -316,7 +328,7 @@ class PinnedBuffer(_HostAccess, _Buffer):
     def __exit__(self, *error: object) -> None:
         # An error on its way is not hidden: its frames may hold the views.
         if error[0] is None or self._lease is None or self._lease() is None:
-            self.close()
+            end(self.close, error[0])
 
     def __getitem__(self, key: slice) -> PinnedSlice:
         """A part of the memory, not a copy. Bounds that do not fit are refused."""

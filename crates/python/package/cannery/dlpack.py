@@ -1,4 +1,4 @@
-"""Host-visible memory for array libraries, by the DLPack protocol (version 0, which all of them take)."""
+"""Host-visible memory for array libraries, by the DLPack protocol: version 1 for those that ask, else version 0."""
 
 from __future__ import annotations
 
@@ -31,7 +31,26 @@ class _Managed(ctypes.Structure):
     _fields_ = [("tensor", _Tensor), ("context", ctypes.c_void_p), ("deleter", ctypes.c_void_p)]
 
 
+class _Version(ctypes.Structure):
+    """``DLPackVersion``."""
+
+    _fields_ = [("major", ctypes.c_uint32), ("minor", ctypes.c_uint32)]
+
+
+class _Versioned(ctypes.Structure):
+    """``DLManagedTensorVersioned``. No flag is set: the memory is writable and not a copy."""
+
+    _fields_ = [
+        ("version", _Version),
+        ("context", ctypes.c_void_p),
+        ("deleter", ctypes.c_void_p),
+        ("flags", ctypes.c_uint64),
+        ("tensor", _Tensor),
+    ]
+
+
 _NAME = b"dltensor"
+_VERSIONED_NAME = b"dltensor_versioned"
 _CPU = 1
 _UNSIGNED = 1
 
@@ -55,8 +74,9 @@ def _give_back(managed: int) -> None:
 
 def _dropped(dying: int) -> None:
     # A consumer that took it has renamed it.
-    if _is_valid(dying, _NAME):
-        _lent.pop(_pointer(dying, _NAME), None)
+    for name in (_NAME, _VERSIONED_NAME):
+        if _is_valid(dying, name):
+            _lent.pop(_pointer(dying, name), None)
 
 
 # A consumer may call it from any thread, without the interpreter's lock: CFUNCTYPE takes it.
@@ -73,7 +93,9 @@ def capsule(view: memoryview, options: Mapping[str, object]) -> object:
         raise BufferError(f"this memory is host memory, device (1, 0), not {options['dl_device']}")
     holder = (ctypes.c_ubyte * len(view)).from_buffer(view)
     shape = (ctypes.c_int64 * 1)(len(view))
-    managed = _Managed()
+    version = options.get("max_version")
+    versioned = isinstance(version, tuple) and version >= (1, 0)
+    managed = _Versioned(_Version(1, 0)) if versioned else _Managed()
     managed.tensor.data = ctypes.addressof(holder)
     managed.tensor.device_type = _CPU
     managed.tensor.ndim = 1
@@ -84,5 +106,6 @@ def capsule(view: memoryview, options: Mapping[str, object]) -> object:
     managed.deleter = ctypes.cast(_deleter, ctypes.c_void_p)
     address = ctypes.addressof(managed)
     _lent[address] = (managed, shape, holder)
-    answer: object = _new(address, _NAME, ctypes.cast(_destructor, ctypes.c_void_p))
+    name = _VERSIONED_NAME if versioned else _NAME
+    answer: object = _new(address, name, ctypes.cast(_destructor, ctypes.c_void_p))
     return answer

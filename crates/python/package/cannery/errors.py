@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import re
+import sys
+from collections.abc import Callable
 from typing import NoReturn
 
 import acl
@@ -131,6 +133,10 @@ class StillViewed(MisuseError, BufferError):
     """Host memory was to be freed while arrays or views still show it."""
 
 
+# How long a wait goes on before it looks for Ctrl-C.
+_STEP_MS = 200
+_TIMEOUTS = (507046, 507047)
+
 _CLASSES: dict[int, type[AclError]] = {
     100000: InvalidArgument,
     107000: InvalidArgument,
@@ -203,6 +209,55 @@ def check(api: str, code: int, **numbers: int) -> None:
     """Raises unless a call succeeded."""
     if code != 0:
         fail(api, code, **numbers)
+
+
+def end(close: Callable[[], None], on_the_way: object) -> None:
+    """Ends a ``with`` block: what fails does not hide an exception that is on its way already."""
+    if on_the_way is None:
+        close()
+        return
+    try:
+        close()
+    except CanneryError as error:
+        lose(error)
+
+
+def drop(close: Callable[[], None]) -> None:
+    """Closes an object that is being dropped, maybe while the interpreter ends: nothing is raised."""
+    try:
+        close()
+    except CanneryError as error:
+        lose(error)
+    except Exception as error:
+        # At the very end not even an error can be made: its table is not there any more.
+        if not sys.is_finalizing():
+            lose(MisuseError(str(error)))
+
+
+def patiently(wait: Callable[[int], int], timeout_ms: int) -> int:
+    """Waits in steps, so that Ctrl-C ends a wait that never ends. The code of the last step."""
+    if timeout_ms != -1:
+        return wait(timeout_ms)
+    while True:
+        code = wait(_STEP_MS)
+        if code not in _TIMEOUTS:
+            return code
+        acl.get_recent_err_msg()
+
+
+def _not_copied(self: object, *_: object) -> NoReturn:
+    raise TypeError(
+        f"{self!r} belongs to this process and has one owner: it cannot be copied or pickled; "
+        "copy its bytes, with tobytes() or of(...)"
+    )
+
+
+class Single:
+    """What is not copied: a second owner would free the same memory again."""
+
+    __slots__ = ()
+
+    __copy__ = __deepcopy__ = __reduce__ = __reduce_ex__ = _not_copied
 
 
 _lost: list[CanneryError] = []

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ctypes
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import acl
 
-from .errors import MisuseError, OutOfRange
+from .errors import MisuseError, OutOfRange, Single
 
 __all__ = ["HostPointer", "borrowed"]
 
@@ -51,7 +52,7 @@ def _described(data: object) -> str:
     return f"'{type(data).__name__}'"
 
 
-class HostPointer:
+class HostPointer(Single):
     """The address of an object's memory; the object lives, and keeps its size, as long as this does.
 
     The safe form of ``acl.util.bytes_to_ptr`` and ``acl.util.numpy_to_ptr``: those return a number
@@ -118,13 +119,16 @@ class HostPointer:
 
 def _refusal(data: object, writable: bool) -> Exception:
     """Why an object cannot lend its memory, and what can."""
+    view: memoryview | None
     try:
         view = memoryview(data)  # type: ignore[arg-type]
     except TypeError:
         return TypeError(
             f"{_described(data)} has no memory to copy: pass bytes, a bytearray, a memoryview, an array or a buffer"
         )
-    if writable and view.readonly:
+    except ValueError:
+        view = None  # elements that have no format, such as dates
+    if writable and view is not None and view.readonly:
         return MisuseError(
             f"{_described(data)} is read-only: pass a bytearray, a writable array or a PinnedBuffer",
             remedy="pass a bytearray, a writable array or a PinnedBuffer",
@@ -144,6 +148,11 @@ def source_of(data: HostData) -> tuple[object, int, int]:
 
 def target_of(data: HostData, writable: bool = True) -> tuple[object, int, int]:
     """The same, for writing."""
+    if getattr(getattr(data, "dtype", None), "hasobject", False) or (type(data) is memoryview and _objects(data)):
+        raise TypeError(
+            f"the elements of {_described(data)} are Python objects, whose addresses mean nothing elsewhere: pass an "
+            "array of numbers"
+        )
     try:
         # The quick way, for what is writable and not empty.
         size = len(data) if type(data) is bytearray else data.nbytes
@@ -152,6 +161,11 @@ def target_of(data: HostData, writable: bool = True) -> tuple[object, int, int]:
         pointer = HostPointer(data, writable=writable)
         return pointer, pointer.address, pointer.size
     return holder, _addressof(holder), size
+
+
+def _objects(view: memoryview) -> bool:
+    """Whether elements are objects, by the format: ``O``, also within a structure, whose names stand in colons."""
+    return "O" in re.sub(r":.*?:", "", view.format)
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import acl
 
 from .enums import MemAttr, MemLocationType, RunMode
-from .errors import AclError, UseAfterFree, check, fail, lose
+from .errors import AclError, Single, UseAfterFree, check, end, fail, lose, patiently
 
 __all__ = ["Context", "Device", "MemoryInfo", "Process", "device_count", "memory_info", "run_mode", "session"]
 
@@ -106,8 +106,8 @@ class Process:
     def __enter__(self) -> Process:
         return self.open()
 
-    def __exit__(self, *_: object) -> None:
-        self.close()
+    def __exit__(self, *error: object) -> None:
+        end(self.close, error[0])
 
 
 class Device:
@@ -152,14 +152,14 @@ class Device:
 
     def synchronize(self, timeout_ms: int = -1) -> None:
         """Waits for all work of the device. It must be the current one. Milliseconds, -1 for ever."""
-        code = acl.rt.synchronize_device_with_timeout(timeout_ms)
+        code = patiently(acl.rt.synchronize_device_with_timeout, timeout_ms)
         check("acl.rt.synchronize_device_with_timeout", code, timeout_ms=timeout_ms)
 
     def __enter__(self) -> Device:
         return self.open()
 
-    def __exit__(self, *_: object) -> None:
-        self.close()
+    def __exit__(self, *error: object) -> None:
+        end(self.close, error[0])
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Device) and other.id == self.id
@@ -171,7 +171,7 @@ class Device:
         return f"Device({self.id})"
 
 
-class Context:
+class Context(Single):
     """A context of a device. In a ``with`` block it is the current one; it ends with the block.
 
     >>> with session() as device:
@@ -237,10 +237,10 @@ class Context:
         self._previous.append(before)
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, *error: object) -> None:
         before = self._previous.pop()
         if not self._previous:
-            self.close()
+            end(self.close, error[0])
         _back_to(before)
 
     def __eq__(self, other: object) -> bool:

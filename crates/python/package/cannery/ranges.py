@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ctypes
+from operator import index
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import acl
 
-from .errors import CanneryError, MisuseError, OutOfRange, WrongDevice, error_of
+from .errors import CanneryError, MisuseError, OutOfRange, Single, WrongDevice, error_of
 from .host import HostData, source_of, target_of
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ _byte = ctypes.c_char
 _addressof = ctypes.addressof
 
 
-class Memory:
+class Memory(Single):
     """A range of bytes on the device or in pinned host memory: a whole buffer, or a slice of one."""
 
     __slots__ = ()
@@ -157,6 +158,8 @@ class Memory:
         import numpy
 
         element = numpy.dtype(dtype)
+        if element.hasobject or not element.itemsize:
+            raise TypeError(f"bytes cannot become elements of {element}: choose a type of numbers, such as 'f4'")
         if self.nbytes % element.itemsize:
             raise OutOfRange(
                 f"{self.nbytes} bytes are no whole number of {element.name}, {element.itemsize} bytes each: slice it",
@@ -182,8 +185,13 @@ class Root(Memory):
     def settle(self) -> None:
         """Waits for the copies and fills that this package queued for the buffer."""
         flights, self._flights = self._flights, None
-        for flight in flights or ():
-            flight.wait()
+        try:
+            for flight in flights or ():
+                flight.wait()
+        except BaseException:
+            # Ctrl-C, or a wait that failed: they still use the memory.
+            self._flights = [*(flights or ()), *(self._flights or ())]
+            raise
 
 
 def bounds(memory: Memory, key: object) -> tuple[int, int]:
@@ -196,8 +204,8 @@ def bounds(memory: Memory, key: object) -> tuple[int, int]:
             remedy="copy the whole range, or use acl.rt.memcpy2d",
         )
     size = memory.nbytes
-    start = 0 if key.start is None else key.start.__index__()
-    stop = size if key.stop is None else key.stop.__index__()
+    start = 0 if key.start is None else index(key.start)
+    stop = size if key.stop is None else index(key.stop)
     first = start + size if start < 0 else start
     last = stop + size if stop < 0 else stop
     if not 0 <= first <= last <= size:

@@ -10,9 +10,9 @@ import acl
 
 from .buffers import PinnedBuffer, foreign, remember
 from .enums import EventFlag
-from .errors import AclError, CanneryError, OutOfRange, UseAfterFree, check, error_of, lose
+from .errors import AclError, OutOfRange, Single, UseAfterFree, check, drop, end, error_of, patiently
 from .host import HostData, source_of
-from .process import current_device
+from .process import current_context, current_device
 from .ranges import Memory
 
 __all__ = ["Event", "Flight", "Stream"]
@@ -22,12 +22,13 @@ _record_event = acl.rt.record_event
 _query_event = acl.rt.query_event_status
 
 _READY = 1
+_NO_CONTEXT = (107002, 107003)
 _PROGRESS = int(EventFlag.SYNC | EventFlag.CAPTURE_STREAM_PROGRESS)
 # From so many copies on their way, those that have passed are looked for.
 _MANY = 32
 
 
-class Event:
+class Event(Single):
     """A point in the work of a stream.
 
     >>> from cannery import session
@@ -58,7 +59,8 @@ class Event:
 
     def synchronize(self, timeout_ms: int = -1) -> None:
         """Waits for it. Milliseconds, -1 for ever; then ``TimedOut``."""
-        code = acl.rt.synchronize_event_with_timeout(self._open(), timeout_ms)
+        event = self._open()
+        code = patiently(lambda limit: acl.rt.synchronize_event_with_timeout(event, limit), timeout_ms)
         check("acl.rt.synchronize_event_with_timeout", code, timeout_ms=timeout_ms)
 
     @property
@@ -77,18 +79,15 @@ class Event:
     def __enter__(self) -> Event:
         return self
 
-    def __exit__(self, *_: object) -> None:
-        self.close()
+    def __exit__(self, *error: object) -> None:
+        end(self.close, error[0])
 
     def __del__(self) -> None:
-        try:
-            if getattr(self, "handle", 0):
-                self.close()
-        except CanneryError as error:
-            lose(error)
+        if getattr(self, "handle", 0):
+            drop(self.close)
 
 
-class Flight:
+class Flight(Single):
     """A queued copy or fill. It holds its memory until the stream has passed it; it need not be kept."""
 
     __slots__ = ("_ends", "_event", "_stream", "number")
@@ -126,7 +125,9 @@ class Flight:
             return
         # The event goes back to the stream only once it is reached, so a second waiter sees it reached, too.
         event = self._event
-        code = acl.rt.synchronize_event_with_timeout(event, timeout_ms) if event else 0
+        code = 0
+        if event:
+            code = patiently(lambda limit: acl.rt.synchronize_event_with_timeout(event, limit), timeout_ms)
         if code:
             raise error_of("acl.rt.synchronize_event_with_timeout", code, timeout_ms=timeout_ms)
         stream = self._stream
@@ -143,7 +144,7 @@ class Flight:
             stream._spare.append(event)
 
 
-class Stream:
+class Stream(Single):
     """A queue of work of the current device. A ``with`` block waits for its work at the end.
 
     >>> from cannery import DeviceBuffer, session
@@ -155,12 +156,24 @@ class Stream:
     b'ping'
     """
 
-    __slots__ = ("__weakref__", "_flights", "_handle", "_limit", "_lock", "_number", "_spare", "_turn", "device")
+    __slots__ = (
+        "__weakref__",
+        "_context",
+        "_flights",
+        "_handle",
+        "_limit",
+        "_lock",
+        "_number",
+        "_spare",
+        "_turn",
+        "device",
+    )
 
     def __init__(self, priority: int = 0, flag: int = 0) -> None:
         self._handle = 0
         #: The number of its device.
         self.device = current_device()
+        self._context = current_context()
         self._lock = threading.RLock()
         self._turn = [None]
         self._flights: deque[Flight] = deque()
@@ -270,7 +283,8 @@ class Stream:
     def synchronize(self, timeout_ms: int = -1) -> None:
         """Waits for all work. Milliseconds, -1 for ever; then ``TimedOut``. Raises what failed on the device."""
         number = self._number
-        code = acl.rt.synchronize_stream_with_timeout(self.handle, timeout_ms)
+        handle = self.handle
+        code = patiently(lambda limit: acl.rt.synchronize_stream_with_timeout(handle, limit), timeout_ms)
         if code == 0:
             self._land(number)
         else:
@@ -367,7 +381,11 @@ class Stream:
         handle, self._handle = self._handle, 0
         if not handle:
             return
-        code = acl.rt.synchronize_stream(handle)
+        try:
+            code = patiently(lambda limit: acl.rt.synchronize_stream_with_timeout(handle, limit), -1)
+        except BaseException:
+            self._handle = handle  # Ctrl-C: its work still uses memory
+            raise
         failure = error_of("acl.rt.synchronize_stream", code) if code else None
         with self._lock:
             while self._flights:
@@ -375,6 +393,10 @@ class Stream:
             while self._spare:
                 acl.rt.destroy_event(self._spare.pop())
         code = acl.rt.destroy_stream(handle)
+        if code in _NO_CONTEXT and acl.rt.set_context(self._context) == 0:
+            # The collector runs in any thread, also in one that has no context.
+            acl.get_recent_err_msg()
+            code = acl.rt.destroy_stream(handle)
         if failure is not None:
             raise failure
         check("acl.rt.destroy_stream", code)
@@ -383,15 +405,12 @@ class Stream:
         self.handle  # noqa: B018 - a closed one cannot be opened again
         return self
 
-    def __exit__(self, *_: object) -> None:
-        self.close()
+    def __exit__(self, *error: object) -> None:
+        end(self.close, error[0])
 
     def __del__(self) -> None:
-        try:
-            if getattr(self, "_handle", 0):
-                self.close()
-        except CanneryError as error:
-            lose(error)
+        if getattr(self, "_handle", 0):
+            drop(self.close)
 
     def __repr__(self) -> str:
         return f"<Stream {self._handle:#x} of device {self.device}>" if self._handle else "<Stream, closed>"
