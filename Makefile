@@ -35,7 +35,7 @@ conformance: build ## the contract, a table per chapter
 bench: build ## speed against references, both sides in one run
 	@CANNERY_PREFIX=$(abspath $(PREFIX)) $(CARGO) run --release --locked --quiet --package cannery-bench
 
-clients: build ## released programs in throw-away environments (network, 2 GB); not part of test
+clients: build ## released programs in throw-away environments (network, 5 GB); not part of test
 	@CANNERY_PREFIX=$(abspath $(PREFIX)) $(PYTHON) tests/clients/run.py $(CLIENTS)
 
 lint: venv ## format, clippy, rustdoc, ruff

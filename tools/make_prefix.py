@@ -43,14 +43,17 @@ ALIASES = {
     f"{platform.machine()}-linux": ("include", "lib64", "devlib"),
 }
 
-# Libraries that released programs link for operators and for graphs of them.
+# Libraries that released programs link for operators, for graphs of them, and from the driver beneath.
 NAMES_OF_OPERATOR_LIBRARIES = (
+    "libascend_hal",
+    "libc_sec",
     "libfmk_onnx_parser",
     "libmetadef",
     "libnnopbase",
     "libop_common",
     "libopapi",
     "libopapi_nn",
+    "libplatform",
 )
 
 
@@ -96,7 +99,7 @@ def compile_library(name, sources, place, needs, search="$ORIGIN"):
     command = [
         *os.environ.get("CC", "cc").split(),
         *("-std=c99", "-O2", "-Wall", "-Wextra", "-Werror"),
-        *("-shared", "-fPIC", "-fvisibility=hidden"),
+        *("-shared", "-fPIC", "-fvisibility=hidden", "-fexceptions"),
         *("-o", str(place / name), *map(str, sources)),
         *(f"-Wl,-soname,{name}", "-Wl,--no-undefined", "-Wl,--no-as-needed"),
         *(*libraries, f"-Wl,-rpath,{search}"),

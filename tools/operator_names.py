@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Collects the operator names that released wheels leave undefined.
 
-Reads wheels, keeps the names that their libraries expect from operator libraries (names only), and
-writes crates/ascendcl/operators/names.txt, from which tools/gen_operators.py makes the refusing
-libraries.
+Reads wheels, keeps the names that their libraries expect from operator libraries and from the inner
+runtime (names only), and writes them to crates/ascendcl/operators/names.txt, from which
+tools/gen_operators.py makes the refusing libraries. What the file has of other wheels stays.
 
     tools/operator_names.py WHEEL...
 """
@@ -18,8 +18,9 @@ from pathlib import Path
 from gen_common import ROOT, load
 
 OUTPUT = ROOT / "crates/ascendcl/operators/names.txt"
-# C functions, and C++ functions of the operator and graph libraries.
-WANTED = re.compile(r"acl|_ZNK?(2ge|4adxl|\d+acl)")
+# C functions (not those for pictures), C++ functions of the operator and graph libraries, functions of the
+# inner runtime and of the driver.
+WANTED = re.compile(r"acl(?!dvpp|vdec)|_ZNK?(2ge|4adxl|\d+acl)|(rt|hal)[A-Z]")
 
 
 def symbols(path):
@@ -45,18 +46,30 @@ def undefined(wheel):
     return wanted - have
 
 
+def parts():
+    """What the file has by now: wheel -> its lines, with the one that names it."""
+    found = {}
+    for line in OUTPUT.read_text(encoding="utf-8").splitlines(keepends=True):
+        if wheel := re.match(r"# (\S+) \S+: \d+$", line):
+            found[wheel[1]] = [line]
+        elif found and not line.startswith("#"):
+            found[list(found)[-1]].append(line)
+    return found
+
+
 def main():
     """Reads the wheels and writes the file."""
     known = {row["name"] for file in ("functions", "extra_exports") for row in load(file)}
-    lines = [
-        "# Operator names that released wheels leave undefined. Names only.\n",
-        "# Written by tools/operator_names.py WHEEL...; read by tools/gen_operators.py.\n",
-    ]
-    for wheel in sorted(map(Path, sys.argv[1:])):
+    wheels = parts() if OUTPUT.exists() else {}
+    for wheel in map(Path, sys.argv[1:]):
         name, version = wheel.name.split("-")[:2]
         found = sorted(symbol for symbol in undefined(wheel) - known if WANTED.match(symbol))
-        lines.append(f"# {name} {version}: {len(found)}\n")
-        lines += [f"{symbol}\n" for symbol in found]
+        wheels[name] = [f"# {name} {version}: {len(found)}\n", *(f"{symbol}\n" for symbol in found)]
+    lines = [
+        "# Names of operators and of the inner runtime that released wheels leave undefined. Names only.\n",
+        "# Written by tools/operator_names.py WHEEL...; read by tools/gen_operators.py.\n",
+        *(line for _, part in sorted(wheels.items()) for line in part),
+    ]
     OUTPUT.write_text("".join(lines), encoding="utf-8")
 
 

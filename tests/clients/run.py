@@ -41,8 +41,10 @@ TORCH_NEEDS = "filelock typing-extensions sympy networkx jinja2 fsspec numpy pyy
 class Client:
     """A released program: what is installed, and which scripts run."""
 
-    def __init__(self, name, wheel, runs, *, more=(), alone=(), version="3.11", library="", package=""):
+    def __init__(self, name, wheel, runs, *, more=(), alone=(), version="3.11", library="", package="", directory=""):
         self.name, self.wheel, self.runs, self.more, self.alone, self.version = name, wheel, runs, more, alone, version
+        # A program that wants the toolkit in a directory of a certain name gets a copy there.
+        self.directory = directory
         # A library of the system that the wheel needs, and the package that has it.
         self.library, self.package = library, package
 
@@ -92,6 +94,13 @@ CLIENTS = [
         [("mooncake_engine", {}, "")],
         library="libibverbs.so.1",
         package="libibverbs1",
+    ),
+    Client(
+        "mindspore",
+        "mindspore==2.10.0",
+        [("mindspore_tensors", {}, ""), ("mindspore_small_card", {"CANNERY_HBM_BYTES": "2G"}, "2 GiB")],
+        more=["numpy==1.26.4"],
+        directory="cann",
     ),
 ]
 
@@ -163,9 +172,19 @@ def environment_of(environment, settings, runtime):
     return {**variables, **settings}
 
 
-def run(script, environment, settings, runtime):
+def toolkit(client, place):
+    """Where the toolkit is for a client: the prefix, or a copy in a directory of the name that it wants."""
+    if not client.directory:
+        return PREFIX
+    copy = place / client.directory
+    shutil.rmtree(copy, ignore_errors=True)
+    subprocess.run([str(PREFIX / "bin" / "cannery"), "install", str(copy)], check=True, capture_output=True)
+    return copy
+
+
+def run(script, environment, settings, runtime, prefix):
     """Runs a script: (passed, failed lines, output)."""
-    command = [str(PREFIX / "bin" / "cannery"), "run", "--quiet", "--"]
+    command = [str(prefix / "bin" / "cannery"), "run", "--quiet", "--"]
     command += [str(environment / "bin" / "python"), str(HERE / f"{script}.py")]
     variables = environment_of(environment, settings, runtime)
     with subprocess.Popen(
@@ -239,12 +258,13 @@ def main():
             print(f"left out: {client.wheel}: {reason}")
             results.append((client, "", "", [], [], str(reason)))
             continue
+        prefix = toolkit(client, place.root)
         for script, settings, what in client.runs:
             seeds = range(1, options.seeds + 1) if script not in NOT_SCHEDULED else []
             schedules = [{}] + [{"CANNERY_SCHEDULE": f"random:{seed}"} for seed in seeds]
             names, wrong = [], []
             for schedule in schedules:
-                passed, failed, output = run(script, environment, {**settings, **schedule}, runtime)
+                passed, failed, output = run(script, environment, {**settings, **schedule}, runtime, prefix)
                 label = schedule.get("CANNERY_SCHEDULE", "")
                 (options.place / f"{script}-{what.replace(' ', '-')}{label}.log").write_text(output)
                 print(f"{script:20} {what:30} {label:10} {len(passed)} passed, {len(failed)} failed", flush=True)

@@ -7,7 +7,7 @@ import sys
 from isolated import PREFIX, child_environment, run
 
 REFUSING = PREFIX / "opp" / "lib64"
-LIBRARIES = "opapi opapi_nn op_common nnopbase fmk_onnx_parser metadef llm_datadist".split()
+LIBRARIES = "opapi opapi_nn op_common nnopbase fmk_onnx_parser metadef llm_datadist platform c_sec ascend_hal".split()
 
 ASK = """
 import ctypes
@@ -16,6 +16,56 @@ code = library.aclnnAddGetWorkspaceSize(None, None, None, None, None)
 recent = ctypes.CDLL("libascendcl.so").aclGetRecentErrMsg
 recent.restype = ctypes.c_char_p
 print(code, (recent() or b"").decode())
+"""
+
+# Registers an operator while it is loaded, as programs do, then asks for things of graphs.
+GRAPHS = r"""
+#include <cstdint>
+#include <functional>
+#include <cstdio>
+#include <map>
+#include <stdexcept>
+#include <string>
+
+namespace ge {
+struct Operator {
+    Operator &SetAttr(const char *name, int32_t value);
+};
+struct InferShapeFuncRegister {
+    InferShapeFuncRegister(const char *name, const std::function<uint32_t(Operator &)> &function);
+};
+struct Shape {
+    Shape();
+    void *self;
+};
+struct StatusFactory {
+    static StatusFactory *Instance();
+    std::map<uint32_t, std::string> texts;
+};
+}
+static ge::InferShapeFuncRegister kept("Mine", [](ge::Operator &) -> uint32_t { return 0; });
+
+int main()
+{
+    std::map<uint32_t, std::string> &texts = ge::StatusFactory::Instance()->texts;
+    for (uint32_t code = 0; code < 1000; code++)
+        texts[code * 7919 % 1000] = std::string(100, 'a' + code % 26);
+    std::printf("%zu %u\n", texts.size(), texts.begin()->first);
+    texts.clear();
+    try {
+        ge::Shape shape;
+        std::puts("made");
+    } catch (const std::runtime_error &error) {
+        std::puts(error.what());
+    }
+    ge::Operator any;
+    try {
+        any.SetAttr("x", 1);
+        std::puts("set");
+    } catch (const std::exception &error) {
+        std::puts(error.what());
+    }
+}
 """
 
 
@@ -73,3 +123,20 @@ def test_objects_of_operators_can_be_made_and_ended():
         "print(library.aclDestroyTensor(None), library.aclDestroyTensor(other), library.aclDestroyTensor(tensor))\n"
     )
     assert run("-c", program).stdout == "0 100000 0\n"
+
+
+def test_graphs_are_refused_with_an_exception(tmp_path):
+    source, program = tmp_path / "graphs.cpp", tmp_path / "graphs"
+    source.write_text(GRAPHS)
+    compiler = os.environ.get("CXX", "c++").split()
+    libraries = [f"-L{REFUSING}", "-lplatform", f"-Wl,-rpath-link,{REFUSING}:{PREFIX / 'lib64'}"]
+    # Programs take the names from whatever these libraries need.
+    libraries += ["-lcannery_no_operators"]
+    command = [*compiler, "-std=c++17", "-Wl,-z,now", "-o", str(program), str(source), *libraries]
+    subprocess.run(command, check=True)
+    reason = "nothing was done: Cannery runs memory, not operators"
+    assert cannery(str(program)).splitlines() == [
+        "1000 0",
+        f"ge::Shape::Shape(): {reason}",
+        f"ge::Operator::SetAttr(char const*, int): {reason}",
+    ]

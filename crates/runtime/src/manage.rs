@@ -419,10 +419,11 @@ pub fn status(id: i32) -> Result<DeviceStatus> {
     Ok(abi::ACL_RT_DEVICE_STATUS_NORMAL)
 }
 
-/// aclrtSetDeviceSatMode: remembered for the current device.
+/// aclrtSetDeviceSatMode: remembered for the current device; in a thread that never had one, for every
+/// device of the process, because released programs choose the mode before they set a device.
 ///
 /// # Errors
-/// 100000 for an unknown mode, 107002 without a context.
+/// 100000 for an unknown mode, 107002 in a thread whose context is gone.
 pub fn set_saturation(mode: i32) -> Result<()> {
     if !matches!(
         mode,
@@ -434,7 +435,18 @@ pub fn set_saturation(mode: i32) -> Result<()> {
             "must be 0 (saturation) or 1 (infinity and NaN)",
         ));
     }
-    here()?.device().saturation().store(mode, Ordering::Relaxed);
+    match here() {
+        Ok(here) => here.device().saturation().store(mode, Ordering::Relaxed),
+        Err(refusal) => {
+            let runtime = current()?;
+            if thread::lost_binding(runtime.epoch()) {
+                return Err(refusal);
+            }
+            for device in &runtime.devices {
+                device.saturation().store(mode, Ordering::Relaxed);
+            }
+        }
+    }
     Ok(())
 }
 

@@ -118,6 +118,8 @@ functions! {
     // The toolkit around the runtime.
     fn aclGetCannAttribute(feature: aclCannAttr, value: *mut i32) -> aclError;
     fn aclGetCannAttributeList(list: *mut *const aclCannAttr, num: *mut usize) -> aclError;
+    fn aclrtSetDeviceSatMode(mode: aclrtFloatOverflowMode) -> aclError;
+    fn aclrtGetDeviceSatMode(mode: *mut aclrtFloatOverflowMode) -> aclError;
     fn aclrtSetSysParamOpt(opt: aclSysParamOpt, value: i64) -> aclError;
     fn aclrtGetSysParamOpt(opt: aclSysParamOpt, value: *mut i64) -> aclError;
     fn aclSetCompileopt(opt: i32, value: *const c_char) -> aclError;

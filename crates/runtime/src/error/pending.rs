@@ -25,9 +25,42 @@ thread_local! {
 static PROCESS_MODE: AtomicBool = AtomicBool::new(false);
 static SHARED: Mutex<Pending> = Mutex::new(Pending::new());
 
-/// Texts, in the order in which each came last, each with the number of times it came.
+/// Texts, in the order in which each came last.
 struct Pending {
-    texts: Vec<(String, u32)>,
+    texts: Vec<Text>,
+}
+
+struct Text {
+    text: String,
+    /// How often it came.
+    times: u32,
+    rank: Rank,
+}
+
+/// Where a text stands: those of the first rank before all others.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Rank {
+    Fault,
+    /// What a loop hears that asks again and again, and has nothing to do with the failure that
+    /// another thread looks for.
+    Idle,
+}
+
+impl Rank {
+    /// That of a code, where texts belong to the process. A thread's own are ranked by age alone.
+    fn of(code: i32) -> Self {
+        let idle = matches!(
+            code,
+            abi::ACL_ERROR_RT_REPORT_TIMEOUT
+                | abi::ACL_ERROR_RT_THREAD_SUBSCRIBE
+                | abi::ACL_ERROR_RT_QUEUE_EMPTY
+        );
+        if idle && PROCESS_MODE.load(Ordering::Relaxed) {
+            Rank::Idle
+        } else {
+            Rank::Fault
+        }
+    }
 }
 
 impl Pending {
@@ -37,27 +70,39 @@ impl Pending {
 
     /// A text that is pending already is counted and becomes the newest, so that a loop of failing
     /// calls does not push the others out.
-    fn push(&mut self, text: String) {
-        let same = self.texts.iter().position(|(pending, _)| *pending == text);
+    fn push(&mut self, text: String, rank: Rank) {
+        let same = self.texts.iter().position(|pending| pending.text == text);
         let times = match same {
-            Some(at) => self.texts.remove(at).1.saturating_add(1),
+            Some(at) => self.texts.remove(at).times.saturating_add(1),
             None => 1,
         };
         if self.texts.len() == KEPT {
-            self.texts.remove(0);
+            let idle = self
+                .texts
+                .iter()
+                .position(|pending| pending.rank == Rank::Idle);
+            self.texts.remove(idle.unwrap_or(0));
         }
-        self.texts.push((text, times));
+        self.texts.push(Text { text, times, rank });
     }
 
-    /// Everything pending, newest first.
+    /// Everything pending, newest first in each rank.
     fn take(&mut self) -> Option<String> {
         if self.texts.is_empty() {
             return None;
         }
-        let lines = self.texts.drain(..).rev().map(|(text, times)| match times {
-            1 => text,
-            _ => format!("{text} {}", language::repeated(times)),
-        });
+        let (faults, idle): (Vec<_>, Vec<_>) = self
+            .texts
+            .drain(..)
+            .rev()
+            .partition(|pending| pending.rank == Rank::Fault);
+        let lines = faults
+            .into_iter()
+            .chain(idle)
+            .map(|pending| match pending.times {
+                1 => pending.text,
+                times => format!("{} {}", pending.text, language::repeated(times)),
+            });
         Some(lines.collect::<Vec<_>>().join("\n"))
     }
 }
@@ -110,7 +155,7 @@ fn keep_text(api: &'static str, error: &Error) {
     text.push_str(&language::words_about(error.fault()));
     text.push_str(&format!(" [{} {code}]", code_name(code)));
     emit(|| Event::Refused { api, code });
-    let _ = with_pending(|pending| pending.push(text));
+    let _ = with_pending(|pending| pending.push(text, Rank::of(code)));
 }
 
 /// Name of a return code as programs write it.
@@ -130,7 +175,8 @@ pub fn take_last_error() -> i32 {
     LAST.try_with(|last| last.replace(0)).unwrap_or(0)
 }
 
-/// All pending texts, newest first, one a line; reading clears them. `None` when nothing is
+/// All pending texts, newest first, one a line; reading clears them. Where they belong to the process,
+/// what waiting loops heard comes last. `None` when nothing is
 /// pending. The pointer stays valid until the same thread reads again.
 #[must_use]
 pub fn recent_message() -> Option<*const core::ffi::c_char> {
@@ -149,15 +195,15 @@ pub fn recent_message() -> Option<*const core::ffi::c_char> {
 
 #[cfg(test)]
 mod tests {
-    use super::{KEPT, Pending};
+    use super::{KEPT, Pending, Rank};
 
     #[test]
     fn repeats_are_counted_also_when_others_come_between() {
         let mut pending = Pending::new();
         for round in 0..1000 {
-            pending.push("no memory".to_owned());
+            pending.push("no memory".to_owned(), Rank::Fault);
             if round % 2 == 0 {
-                pending.push("not captured".to_owned());
+                pending.push("not captured".to_owned(), Rank::Fault);
             }
         }
         let text = pending.take().unwrap_or_default();
@@ -172,13 +218,28 @@ mod tests {
     fn the_oldest_text_goes_first() {
         let mut pending = Pending::new();
         for number in 0..KEPT + 2 {
-            pending.push(format!("text {number}"));
+            pending.push(format!("text {number}"), Rank::Fault);
         }
-        pending.push("text 2".to_owned());
+        pending.push("text 2".to_owned(), Rank::Fault);
         let text = pending.take().unwrap_or_default();
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines.len(), KEPT);
         assert!(lines[0].starts_with("text 2 ["), "{text}");
         assert_eq!(lines.last(), Some(&"text 3"));
+    }
+
+    #[test]
+    fn what_waiting_loops_heard_comes_last_and_goes_first() {
+        let mut pending = Pending::new();
+        pending.push("the cause".to_owned(), Rank::Fault);
+        for number in 0..KEPT {
+            pending.push(format!("nothing came {number}"), Rank::Idle);
+        }
+        pending.push("another".to_owned(), Rank::Fault);
+        let text = pending.take().unwrap_or_default();
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines.len(), KEPT);
+        assert_eq!(lines[..3], ["another", "the cause", "nothing came 31"]);
+        assert_eq!(lines.last(), Some(&"nothing came 2"));
     }
 }

@@ -342,6 +342,35 @@ fn own() -> Vec<Case> {
                 }
             },
         ),
+        case(
+            "x.device.overflow_mode_before_any_device",
+            Setup::init().devices(2),
+            |t| {
+                let mode = || {
+                    let mut mode = 77;
+                    (aclrtGetDeviceSatMode(&raw mut mode), mode)
+                };
+                let unknown = aclrtSetDeviceSatMode(2);
+                t.fails(unknown, 100_000, "an unknown mode");
+                let early = aclrtSetDeviceSatMode(ACL_RT_OVERFLOW_MODE_INFNAN);
+                t.ok(early, "aclrtSetDeviceSatMode without a device");
+                for device in 0..2 {
+                    t.ok(aclrtSetDevice(device), "aclrtSetDevice");
+                    t.eq(mode(), (0, ACL_RT_OVERFLOW_MODE_INFNAN), "mode");
+                }
+                let one = aclrtSetDeviceSatMode(ACL_RT_OVERFLOW_MODE_SATURATION);
+                t.ok(one, "aclrtSetDeviceSatMode on device 1");
+                t.eq(mode(), (0, ACL_RT_OVERFLOW_MODE_SATURATION), "of device 1");
+                t.ok(aclrtSetDevice(0), "aclrtSetDevice(0)");
+                t.eq(mode(), (0, ACL_RT_OVERFLOW_MODE_INFNAN), "of device 0");
+                // A thread whose device is gone is not one that never had a device.
+                for _ in 0..2 {
+                    t.ok(on_thread(|| aclrtResetDevice(0)), "aclrtResetDevice");
+                }
+                let late = aclrtSetDeviceSatMode(ACL_RT_OVERFLOW_MODE_SATURATION);
+                t.fails(late, ERROR_CONTEXT, "after the reset");
+            },
+        ),
         case("x.device.reset_releases_memory", Setup::device0(), |t| {
             let before = t.pools();
             for size in [1, 5000, 3 * MIB] {

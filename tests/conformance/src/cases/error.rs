@@ -230,6 +230,21 @@ fn own() -> Vec<Case> {
                 t.eq(recent_text(), None, "second call");
             },
         ),
+        case("x.error.polls_do_not_bury_the_cause", Setup::fresh(), |t| {
+            let file = t.config("mode.json", r#"{"err_msg_mode":"1"}"#);
+            t.ok(aclInit(file.as_ptr()), "aclInit");
+            t.ok(aclrtSetDevice(0), "aclrtSetDevice");
+            let code = aclrtFree(addr(0x1000));
+            t.eq(i64::from(code), ERROR_PARAM, "aclrtFree");
+            // A loop that serves callbacks on another thread, as frameworks have one.
+            let code = on_thread(|| aclrtProcessReport(1));
+            t.eq(code, 107_012, "aclrtProcessReport");
+            let text = t.pending_text("two failures");
+            let lines: Vec<&str> = text.lines().collect();
+            t.eq(lines.len(), 2, "texts");
+            t.check(lines[0].contains("aclrtFree:"), "the cause first");
+            t.check(lines[1].contains("aclrtProcessReport:"), "the loop");
+        }),
         case(
             "x.error.text_of_process_mode_is_shared_once",
             Setup::fresh(),
