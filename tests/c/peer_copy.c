@@ -1,6 +1,7 @@
 /*
- * Copies to another card: refused until access is switched on in both
- * directions, where the product asks for it.
+ * Copies to another card: refused until access is switched on, for the current
+ * card to the other one, or in both directions for what is queued, where the
+ * product asks for it.
  *
  * cases: C47
  * run: CANNERY_DEVICES=2
@@ -32,7 +33,13 @@ int main(void)
     OK(aclrtDeviceEnablePeerAccess(0, 0));
     OK(aclrtMemcpy(back, 4096, b, 4096, ACL_MEMCPY_DEVICE_TO_HOST));
     SAME(0, back[0]);
+    OK(aclrtMemcpy(b, 4096, a, 4096, ACL_MEMCPY_DEVICE_TO_DEVICE));
+    OK(aclrtMemcpy(back, 4096, b, 4096, ACL_MEMCPY_DEVICE_TO_HOST));
+    HOLDS(memcmp(bytes, back, sizeof bytes) == 0);
+    CODE(ACL_ERROR_RT_PARAM_INVALID, aclrtMemcpyAsync(b, 4096, a, 4096, ACL_MEMCPY_DEVICE_TO_DEVICE, NULL));
+    OK(aclrtMemset(b, 4096, 0, 4096));
     OK(aclrtSetDevice(0));
+    CODE(ACL_ERROR_RT_PARAM_INVALID, aclrtMemcpy(b, 4096, a, 4096, ACL_MEMCPY_DEVICE_TO_DEVICE));
     OK(aclrtDeviceEnablePeerAccess(1, 0));
     OK(aclrtMemcpy(b, 4096, a, 4096, ACL_MEMCPY_DEVICE_TO_DEVICE));
     OK(aclrtMemcpy(back, 4096, b, 4096, ACL_MEMCPY_DEVICE_TO_HOST));

@@ -106,26 +106,40 @@ pub fn is_enabled(id: i32, peer: i32) -> Result<bool> {
     Ok(runtime.devices[id].may_access(peer))
 }
 
+/// Who makes a copy, which decides in which directions access must be enabled.
+#[derive(Clone, Copy)]
+pub(crate) enum Maker {
+    /// This device, at once: it must have access to the other one.
+    Device(usize),
+    /// A stream, later: both must have access.
+    Queue,
+}
+
 impl Runtime {
     /// Whether a copy between two devices is allowed.
-    pub(crate) fn check_peer_copy(&self, from: usize, to: usize) -> Result<()> {
+    pub(crate) fn check_peer_copy(&self, from: usize, to: usize, maker: Maker) -> Result<()> {
         let profile = self.settings.profile;
         let every = from == EVERY_DEVICE || to == EVERY_DEVICE;
         if from == to || every || !profile.peer_access_needed {
             return Ok(());
         }
-        for (a, b) in [(to, from), (from, to)] {
-            if !self.devices[a].may_access(b) {
-                return Err(Error::rt_param(
-                    abi::ACL_ERROR_RT_PARAM_INVALID,
-                    "src",
-                    format!(
-                        "a copy from device {from} to device {to} needs peer access, and {a} -> {b} is not \
-                         enabled; with device {a} current call aclrtDeviceEnablePeerAccess({b}, 0)"
-                    ),
-                ));
-            }
-        }
-        Ok(())
+        let needed = |a: usize, b: usize| match maker {
+            Maker::Device(device) if device == a || device == b => device == a,
+            Maker::Device(_) | Maker::Queue => true,
+        };
+        let missing = [(to, from), (from, to)]
+            .into_iter()
+            .find(|(a, b)| needed(*a, *b) && !self.devices[*a].may_access(*b));
+        let Some((a, b)) = missing else {
+            return Ok(());
+        };
+        Err(Error::rt_param(
+            abi::ACL_ERROR_RT_PARAM_INVALID,
+            "src",
+            format!(
+                "a copy from device {from} to device {to} needs peer access, and {a} -> {b} is not \
+                 enabled; with device {a} current call aclrtDeviceEnablePeerAccess({b}, 0)"
+            ),
+        ))
     }
 }

@@ -8,6 +8,7 @@ use super::guard;
 use super::locate::{self, Spot};
 use crate::error::{Error, Result};
 use crate::os;
+use crate::peer::Maker;
 use crate::process::{Here, here_and_me};
 
 /// Copies `count` bytes at once and returns when they are there. The addresses decide the direction;
@@ -31,7 +32,8 @@ pub unsafe fn memcpy(dst: u64, dest_max: u64, src: u64, count: u64, kind: i32) -
     }
     let (here, me) = here_and_me()?;
     crate::graph::mode::unsafe_call("aclrtMemcpy")?;
-    let (to, from) = find_ends(&here, dst, src, count)?;
+    let at_once = || Maker::Device(here.device().index());
+    let (to, from) = find_ends(&here, dst, src, count, at_once)?;
     if to.device.is_some() {
         guard::touch_by(me, to.at, count)?;
     }
@@ -85,7 +87,7 @@ fn bad_kind(kind: i32) -> Error {
 
 /// Both ends of a copy, checked and ready to be touched.
 pub(crate) fn ends(here: &Here, dst: u64, src: u64, count: u64) -> Result<(Spot, Spot)> {
-    let (to, from) = find_ends(here, dst, src, count)?;
+    let (to, from) = find_ends(here, dst, src, count, || Maker::Queue)?;
     if to.device.is_some() {
         guard::touch(to.at, count)?;
     }
@@ -100,13 +102,19 @@ fn note(here: &Here, to: (u64, &Spot), from: (u64, &Spot), count: u64) {
 }
 
 #[inline(always)]
-fn find_ends(here: &Here, dst: u64, src: u64, count: u64) -> Result<(Spot, Spot)> {
+fn find_ends(
+    here: &Here,
+    dst: u64,
+    src: u64,
+    count: u64,
+    maker: impl Fn() -> Maker,
+) -> Result<(Spot, Spot)> {
     let to = locate::range(here.runtime, "dst", dst, count)?;
     let from = locate::range(here.runtime, "src", src, count)?;
     if let (Some(a), Some(b)) = (from.device, to.device)
         && a != b
     {
-        here.runtime.check_peer_copy(a, b)?;
+        here.runtime.check_peer_copy(a, b, maker())?;
     }
     Ok((to, from))
 }

@@ -141,7 +141,8 @@ pub fn reduce(
     if let (Some(a), Some(b)) = (from.device, to.device)
         && a != b
     {
-        here.runtime.check_peer_copy(a, b)?;
+        here.runtime
+            .check_peer_copy(a, b, crate::peer::Maker::Queue)?;
     }
     guard::touch(to.at, count)?;
     locate::note_touch(&here, &to, dst, count, true);

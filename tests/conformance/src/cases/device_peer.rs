@@ -1,5 +1,6 @@
 //! Access between devices.
 
+use super::memory_async::{D2D, H2D};
 use super::support::*;
 
 /// Whether `device` may access the memory of `peer` now.
@@ -74,6 +75,39 @@ pub(super) fn cases() -> Vec<Case> {
                 "after disabling",
             );
         }),
+        case(
+            "x.peer.copies_and_directions",
+            Setup::device0().devices(2),
+            |t| {
+                let n = MIB + 17;
+                let (p0, bytes) = t.filled(n);
+                t.ok(aclrtSetDevice(1), "aclrtSetDevice(1)");
+                let (p1, other) = t.filled(n);
+                let stream = t.stream();
+                // Access of the current device is enough for a copy that is made at once, into it ...
+                t.ok(aclrtDeviceEnablePeerAccess(0, 0), "1 to 0");
+                t.ok(aclrtMemcpy(p1, n, p0, n, D2D), "into the current device");
+                t.holds(p1, &bytes, "device 1");
+                // ... not for one that is queued,
+                let queued = aclrtMemcpyAsync(p1, n, p0, n, D2D, stream);
+                t.fails(queued, ERROR_PARAM, "queued, one direction");
+                t.ok(aclrtDeviceDisablePeerAccess(0), "1 to 0, off");
+                let none = aclrtMemcpy(p1, n, p0, n, D2D);
+                t.fails(none, ERROR_PARAM, "without access");
+                // ... and out of it.
+                t.ok(aclrtMemcpy(p1, n, src(&other), n, H2D), "other bytes");
+                t.ok(aclrtDeviceEnablePeerAccess(0, 0), "1 to 0 again");
+                t.ok(aclrtMemcpy(p0, n, p1, n, D2D), "out of the current device");
+                t.holds(p0, &other, "device 0");
+                t.ok(aclrtSetDevice(0), "aclrtSetDevice(0)");
+                t.ok(aclrtDeviceEnablePeerAccess(1, 0), "0 to 1");
+                t.ok(aclrtSetDevice(1), "aclrtSetDevice(1)");
+                let queued = aclrtMemcpyAsync(p1, n, p0, n, D2D, stream);
+                t.ok(queued, "queued, both directions");
+                t.ok(aclrtSynchronizeStream(stream), "aclrtSynchronizeStream");
+                t.holds(p1, &other, "device 1");
+            },
+        ),
         case("x.peer.bad_ids", Setup::device0().devices(2), |t| {
             for id in [-1, 2, 9999] {
                 let code = aclrtDeviceEnablePeerAccess(id, 0);

@@ -66,9 +66,16 @@ impl Model {
         }
     }
 
-    /// Whether bytes may go from one device to another.
-    fn peers_agree(&self, a: usize, b: usize) -> bool {
-        a == b || (self.devices[a].peers.contains(&b) && self.devices[b].peers.contains(&a))
+    /// Whether `current` may move bytes from one device to another at once.
+    fn peers_agree(&self, current: usize, a: usize, b: usize) -> bool {
+        let one = self.devices[a].peers.contains(&b);
+        let other = self.devices[b].peers.contains(&a);
+        a == b
+            || match current {
+                _ if current == a => one,
+                _ if current == b => other,
+                _ => one && other,
+            }
     }
 
     /// The answer to aclrtMemcpy. `Ok(None)`: success, and nothing moves.
@@ -85,13 +92,11 @@ impl Model {
         if it.dst == it.src {
             return Ok(None);
         }
-        if self.current(thread).is_none() {
-            return Err(NO_CONTEXT);
-        }
+        let current = self.current(thread).ok_or(NO_CONTEXT)?;
         let to = self.end(it.dst, it.count)?;
         let from = self.end(it.src, it.count)?;
         if let (Some(a), Some(b)) = (to.device(), from.device())
-            && !self.peers_agree(a, b)
+            && !self.peers_agree(current, a, b)
         {
             return Err(PARAM_INVALID);
         }
