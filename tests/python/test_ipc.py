@@ -206,3 +206,93 @@ def test_an_event_whose_owner_dies(run_dir):
     owner.wait(20)
     assert user.stdout.readline().strip() == str(DRIVER_ERROR)
     user.wait(20)
+
+
+# Queues a record for another process, then waits for its standard input: by no means of the library.
+SILENT_OWNER = """
+    class Handle(ctypes.Structure):
+        _fields_ = [("reserved", ctypes.c_char * 64)]
+    how, queue = sys.argv[1], ctypes.c_void_p(stream)
+    block, code = acl.rt.malloc(1 << 20, 0); ok(code)
+    host, code = acl.rt.malloc_host(1 << 20); ok(code)
+    for _ in range(5):
+        ok(acl.rt.memcpy_async(block, 1 << 20, host, 1 << 20, 1, stream))
+    if how == "notify":
+        notify, code = acl.rt.create_notify(0); ok(code)
+        key, code = acl.rt.notify_get_export_key(notify, 65, 2); ok(code)
+        ok(acl.rt.record_notify(notify, stream))
+    elif how == "notify shared late":
+        notify, code = acl.rt.create_notify(0); ok(code)
+        ok(acl.rt.record_notify(notify, stream))
+        key, code = acl.rt.notify_get_export_key(notify, 65, 2); ok(code)
+    else:
+        event, handle = ctypes.c_void_p(), Handle()
+        ok(lib.aclrtCreateEventExWithFlag(ctypes.byref(event), 0x40))
+        if how == "event shared late":
+            ok(lib.aclrtRecordEvent(event, queue))
+            ok(lib.aclrtIpcGetEventHandle(event, ctypes.byref(handle)))
+        else:
+            ok(lib.aclrtIpcGetEventHandle(event, ctypes.byref(handle)))
+            ok(lib.aclrtRecordEvent(event, queue))
+        key = bytes(handle).hex()
+    say(key)
+    sys.stdin.readline()
+"""
+
+IMPATIENT_USER = """
+    class Handle(ctypes.Structure):
+        _fields_ = [("reserved", ctypes.c_char * 64)]
+    if sys.argv[1].startswith("notify"):
+        notify, code = acl.rt.notify_import_by_key(sys.argv[2], 0); ok(code)
+        ok(acl.rt.wait_and_reset_notify(notify, stream, 0))
+    else:
+        event = ctypes.c_void_p()
+        handle = Handle.from_buffer_copy(bytes.fromhex(sys.argv[2]))
+        ok(lib.aclrtIpcOpenEventHandle(handle, ctypes.byref(event)))
+        ok(lib.aclrtStreamWaitEvent(ctypes.c_void_p(stream), event))
+    say(acl.rt.synchronize_stream_with_timeout(stream, 30000))
+"""
+
+
+@pytest.mark.parametrize("schedule", ["fifo", "lazy", "random:1", "random:2"])
+@pytest.mark.parametrize("how", ["event", "event shared late", "notify", "notify shared late"])
+def test_work_that_another_process_waits_for_gets_on(run_dir, monkeypatch, schedule, how):
+    monkeypatch.setenv("CANNERY_SCHEDULE", schedule)
+    owner = start(SILENT_OWNER, run_dir, how)
+    key = owner.stdout.readline().strip()
+    user = start(IMPATIENT_USER, run_dir, how, key)
+    assert user.stdout.readline().strip() == "0"
+    owner.communicate("end\n", timeout=20)
+    assert user.wait(20) == 0 and owner.returncode == 0
+    assert list(run_dir.iterdir()) == []
+
+
+MANY_EXPORTS = """
+    def export(count):
+        for _ in range(count):
+            notify, code = acl.rt.create_notify(0); ok(code)
+            key, code = acl.rt.notify_get_export_key(notify, 65, 2); ok(code)
+        say(key)
+    export(3)
+    while sys.stdin.readline().strip() == "more":
+        export(20)
+"""
+
+
+def test_names_of_the_dead_go_while_others_live(run_dir):
+    first, second = start(MANY_EXPORTS, run_dir), start(MANY_EXPORTS, run_dir)
+    first.stdout.readline()
+    key = second.stdout.readline().strip()
+    second.kill()
+    second.wait(20)
+    # Whoever knows the name finds nobody behind it.
+    other = start(IMPORT, run_dir, key)
+    assert other.stdout.readline().strip() == "107000"
+    other.communicate("\n", timeout=20)
+    first.stdin.write("more\n")
+    first.stdin.flush()
+    first.stdout.readline()
+    names = [path.name for path in run_dir.glob("share-*")]
+    assert len(names) == 23 and all(str(first.pid) in name for name in names), names
+    first.communicate("end\n", timeout=20)
+    assert list(run_dir.iterdir()) == []

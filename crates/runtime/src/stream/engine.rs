@@ -146,7 +146,7 @@ pub(crate) fn submit(stream: &'static Stream, task: Task) {
 /// As [`submit`], for a task that is no part of what the program queues: it is not captured.
 #[inline]
 pub(crate) fn submit_now(stream: &'static Stream, task: Task) {
-    let calls_back = task.needs_worker();
+    let outside = task.is_awaited_outside();
     {
         let mut queue = stream.queue.lock();
         queue.push_back(task);
@@ -162,7 +162,14 @@ pub(crate) fn submit_now(stream: &'static Stream, task: Task) {
             enqueue(stream);
         }
     }
-    if calls_back && matches!(mode(), LAZY | RANDOM) {
+    if outside {
+        awaited_outside();
+    }
+}
+
+/// Somebody may wait for queued work whose waiting the runtime does not see.
+pub(crate) fn awaited_outside() {
+    if matches!(mode(), LAZY | RANDOM) {
         super::nudge::watch();
     }
 }
@@ -443,7 +450,8 @@ pub(crate) fn make_progress() -> bool {
         LAZY => {
             let mut state = state();
             let held = std::mem::take(&mut state.held);
-            let any = !held.is_empty() || !state.pollers.is_empty();
+            let only_pollers = held.is_empty() && !state.pollers.is_empty();
+            let any = !held.is_empty() || only_pollers;
             for stream in held {
                 // What is queued from now on waits for the next one who waits.
                 stream.release_queued();
@@ -452,6 +460,9 @@ pub(crate) fn make_progress() -> bool {
             let pollers = std::mem::take(&mut state.pollers);
             drop(state);
             pollers.into_iter().for_each(bring_on);
+            if only_pollers {
+                std::thread::sleep(LOOK);
+            }
             any
         }
         RANDOM => one_random_task(),
@@ -461,7 +472,7 @@ pub(crate) fn make_progress() -> bool {
 
 fn one_random_task() -> bool {
     let turn = &TURNS[GENERATION.load(Ordering::Relaxed) % GENERATIONS];
-    let _turn = turn.lock().unwrap_or_else(PoisonError::into_inner);
+    let taken = turn.lock().unwrap_or_else(PoisonError::into_inner);
     let stream = {
         let mut state = state();
         if state.held.is_empty() {
@@ -469,6 +480,11 @@ fn one_random_task() -> bool {
             drop(state);
             let any = !pollers.is_empty();
             pollers.into_iter().for_each(bring_on);
+            drop(taken);
+            if any {
+                // What they wait for comes from elsewhere, from another process perhaps.
+                std::thread::sleep(LOOK);
+            }
             return any;
         }
         let count = state.held.len() as u64;

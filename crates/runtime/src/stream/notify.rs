@@ -63,6 +63,11 @@ impl Flag {
         waiting.into_iter().for_each(bring_on);
     }
 
+    /// Whether other processes may wait for it.
+    pub(super) fn is_shared(&self) -> bool {
+        self.shared.get().is_some()
+    }
+
     fn lower(&self) {
         if let Some(shared) = self.shared.get() {
             shared.lower();
@@ -277,6 +282,8 @@ pub fn export(handle: u64, len: usize, flags: u64) -> Result<String> {
         drop(state);
         // Streams that waited here look at the shared flag from now on.
         waiting.into_iter().for_each(bring_on);
+        // A record of it may be queued already.
+        engine::awaited_outside();
     }
     flag.shared
         .get()

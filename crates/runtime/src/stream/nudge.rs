@@ -1,6 +1,7 @@
 //! Schedules that hold work (lazy, random) let it run when somebody waits inside of the library. A program that
-//! queued a host function may wait for that function by its own means instead. So while one is queued and
-//! nothing is done for a while, a thread of the runtime waits in the program's place.
+//! queued a host function may wait for that function by its own means instead; and for a record of an event or
+//! a notify that is shared, another process waits. So while one is queued and nothing is done for a while, a
+//! thread of the runtime waits in the program's place.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -19,7 +20,7 @@ const STACK: usize = 8 << 20;
 
 static RUNS: AtomicBool = AtomicBool::new(false);
 
-/// A host function was queued while work is held.
+/// Something was queued that is awaited outside, while work is held.
 #[cold]
 pub(super) fn watch() {
     if !RUNS.swap(true, Ordering::SeqCst) && !os::thread::spawn_quiet("cannery-nudge", STACK, run) {
@@ -33,14 +34,14 @@ pub(super) fn forget() {
     RUNS.store(false, Ordering::SeqCst);
 }
 
-fn has_host_function(stream: &Stream) -> bool {
-    !stream.is_idle() && stream.queue.lock().iter().any(Task::needs_worker)
+fn is_awaited(stream: &Stream) -> bool {
+    !stream.is_idle() && stream.queue.lock().iter().any(Task::is_awaited_outside)
 }
 
-/// Whether any host function is queued, and how many tasks are done on all streams.
+/// Whether anything is queued that is awaited outside, and how many tasks are done on all streams.
 fn look() -> (bool, u64) {
     let living = STREAMS.living();
-    let queued = living.iter().any(|(_, stream)| has_host_function(stream));
+    let queued = living.iter().any(|(_, stream)| is_awaited(stream));
     let done = |(_, stream): &(u64, &'static Stream)| stream.done.load(Ordering::SeqCst);
     (queued, living.iter().map(done).fold(0, u64::wrapping_add))
 }

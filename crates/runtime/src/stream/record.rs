@@ -54,6 +54,11 @@ impl Record {
         self.shared.as_ref().map(|(_, number)| *number)
     }
 
+    /// Whether other processes may wait for it.
+    pub(super) fn is_shared(&self) -> bool {
+        self.shared.is_some()
+    }
+
     /// What rings when it is reached.
     pub(super) fn bell(&self) -> &Bell {
         &self.reached.bell

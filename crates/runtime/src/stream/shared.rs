@@ -4,9 +4,10 @@
 //! Another process cannot be woken through it, so waits look at the page again and again; and since
 //! the other side may die, they also look whether it is still there.
 
-use std::path::PathBuf;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use cannery_abi as abi;
 
@@ -42,22 +43,26 @@ pub(crate) struct Shared {
     own: bool,
 }
 
-/// Names that this process made and has to remove.
-static NAMES: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+/// Names that this process made and has to remove, and where they are.
+static NAMES: Mutex<BTreeMap<String, PathBuf>> = Mutex::new(BTreeMap::new());
+
+/// Exports until this process looks for names of dead processes again.
+static UNTIL_REAP: AtomicUsize = AtomicUsize::new(0);
+
+/// Fewest exports between two looks.
+const REAP_EVERY: usize = 16;
 
 extern "C" fn remove_names() {
     // A forked child must not remove what its parent made.
-    let me = format!("share-{}-", pid());
-    for path in patient::lock(&NAMES)
+    let me = format!("{}-", pid());
+    let names = patient::lock(&NAMES)
         .map(|mut names| std::mem::take(&mut *names))
-        .unwrap_or_default()
-    {
-        let mine = path
-            .file_name()
-            .is_some_and(|name| name.to_string_lossy().starts_with(&me));
-        if mine {
-            let _ = std::fs::remove_file(path);
-        }
+        .unwrap_or_default();
+    for (_, path) in names.iter().filter(|(name, _)| name.starts_with(&me)) {
+        let _ = std::fs::remove_file(path);
+    }
+    if let Ok(directory) = shared_page::directory() {
+        reap(&directory);
     }
 }
 
@@ -72,20 +77,38 @@ fn refused(error: &std::io::Error) -> Error {
     .into()
 }
 
-/// Removes the names that dead processes left behind.
-fn reap(directory: &std::path::Path) {
+/// Removes the names that dead processes left behind; how many names there were.
+fn reap(directory: &Path) -> usize {
     let Ok(entries) = std::fs::read_dir(directory) else {
-        return;
+        return 0;
     };
+    let (mut count, mut known) = (0, BTreeMap::new());
     for entry in entries.flatten() {
         let name = entry.file_name();
         let owner = name
             .to_string_lossy()
             .strip_prefix("share-")
             .and_then(|rest| rest.split('-').next()?.parse::<i32>().ok());
-        if owner.is_some_and(|owner| !shared_page::is_alive(owner)) {
+        let Some(owner) = owner else { continue };
+        count += 1;
+        if !*known
+            .entry(owner)
+            .or_insert_with(|| shared_page::is_alive(owner))
+        {
             let _ = std::fs::remove_file(entry.path());
         }
+    }
+    count
+}
+
+/// [`reap`], but not for each of many exports: after as many as there were names, so that what it costs is
+/// spread over them.
+fn reap_if_due(directory: &Path) {
+    let counted = UNTIL_REAP.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| {
+        left.checked_sub(1)
+    });
+    if counted.is_err() {
+        UNTIL_REAP.store(reap(directory).max(REAP_EVERY), Ordering::Relaxed);
     }
 }
 
@@ -94,7 +117,7 @@ impl Shared {
     pub(crate) fn export(kind: Kind, open_to_all: bool) -> Result<Shared> {
         let make = || {
             let directory = shared_page::directory()?;
-            reap(&directory);
+            reap_if_due(&directory);
             let name = format!("{}-{}", pid(), shared_page::token()?);
             let path = directory.join(format!("share-{name}"));
             let page = SharedPage::create(&path)?;
@@ -102,7 +125,7 @@ impl Shared {
                 if names.is_empty() {
                     shared_page::at_exit(remove_names);
                 }
-                names.push(path);
+                names.insert(name.clone(), path);
             }
             Ok((name, page))
         };
@@ -138,10 +161,9 @@ impl Shared {
             return Err(unknown("is no key that a process of this machine exported"));
         }
         let directory = shared_page::directory().map_err(|error| refused(&error))?;
-        reap(&directory);
-        let page = SharedPage::open(&directory.join(format!("share-{name}"))).map_err(|_| {
-            unknown("names nothing: never exported, destroyed, or its process has ended")
-        })?;
+        let path = directory.join(format!("share-{name}"));
+        let nothing = "names nothing: never exported, destroyed, or its process has ended";
+        let page = SharedPage::open(&path).map_err(|_| unknown(nothing))?;
         let shared = Shared {
             page,
             name: name.to_owned(),
@@ -149,6 +171,11 @@ impl Shared {
         };
         if shared.word(KIND).load(Ordering::Acquire) != kind as u64 {
             return Err(unknown("names something of another kind"));
+        }
+        let owner = shared.word(OWNER).load(Ordering::Relaxed);
+        if !i32::try_from(owner).is_ok_and(shared_page::is_alive) {
+            let _ = std::fs::remove_file(&path);
+            return Err(unknown(nothing));
         }
         let me = u64::from(pid().cast_unsigned());
         let listed = shared
@@ -259,13 +286,10 @@ impl Shared {
 impl Drop for Shared {
     fn drop(&mut self) {
         if self.own {
-            let mine = format!("share-{}", self.name);
             if let Some(mut names) = patient::lock(&NAMES)
-                && let Some(at) = names
-                    .iter()
-                    .position(|path| path.file_name().is_some_and(|name| *name == *mine))
+                && let Some(path) = names.remove(&self.name)
             {
-                let _ = std::fs::remove_file(names.swap_remove(at));
+                let _ = std::fs::remove_file(path);
             }
         } else {
             let me = u64::from(pid().cast_unsigned());

@@ -74,6 +74,11 @@ pub(crate) enum Task {
         number: u64,
         until: Option<Instant>,
     },
+    /// The record of an event is reached that was shared when the record was queued already.
+    EndShared {
+        shared: Arc<Shared>,
+        number: u64,
+    },
     /// For an event of the program that a model waits for: until it is recorded, however late.
     WaitExternal(u64),
     /// Takes an event of the program back to the state before any record.
@@ -134,6 +139,17 @@ impl Task {
             Task::Kernel(_) => !engine::is_eager(),
             Task::Captured(slot) => slot.needs_worker,
             _ => false,
+        }
+    }
+
+    /// Whether somebody may wait for it whose waiting the runtime does not see: the program by its own means,
+    /// or another process.
+    pub(crate) fn is_awaited_outside(&self) -> bool {
+        match self {
+            Task::Record(record) => record.is_shared(),
+            Task::NotifyRecord(flag) => flag.is_shared(),
+            Task::EndShared { .. } => true,
+            _ => self.needs_worker(),
         }
     }
 
@@ -205,6 +221,7 @@ impl Task {
             | Task::ResetExternal(_)
             | Task::Wait { .. }
             | Task::WaitShared { .. }
+            | Task::EndShared { .. }
             | Task::ResetEvent { .. } => return None,
         })
     }
@@ -321,7 +338,7 @@ impl Task {
             Task::HostFunction { .. } => "host function",
             Task::Kernel(_) => "kernel",
             Task::Report(_) => "callback",
-            Task::Record(_) => "record",
+            Task::Record(_) | Task::EndShared { .. } => "record",
             Task::Wait { .. } => "wait",
             Task::WaitShared { .. } => "wait",
             Task::WaitPosition { .. } => "wait",
@@ -427,6 +444,7 @@ impl Task {
             Task::ResetExternal(handle) => event::reset_now(handle),
             Task::ResetEvent { event, record } => event.forget(record.as_ref()),
             Task::NotifyRecord(flag) => flag.raise(),
+            Task::EndShared { shared, number } => shared.end_record(number),
             Task::NotifyWait { flag, until } => match notify::take_or_wait(&flag, stream) {
                 Wait::Over => return Outcome::Done,
                 Wait::Orphaned => {

@@ -37,14 +37,8 @@ pub fn ipc_handle(handle: u64) -> Result<String> {
         if record.is_done() {
             shared.end_record(number);
         } else {
-            let (shared, record) = (shared.clone(), record.clone());
-            engine::submit(
-                record.stream,
-                Task::Compute(Arc::new(move || {
-                    shared.end_record(number);
-                    0
-                })),
-            );
+            let shared = shared.clone();
+            engine::submit_now(record.stream, Task::EndShared { shared, number });
         }
     }
     event.inner.lock().shared = Some(shared.clone());
