@@ -4,7 +4,10 @@
     tests/clients/run.py                 everything
     tests/clients/run.py torch mooncake  only these
     tests/clients/run.py --seeds 20      every script under 20 random schedules as well
+    tests/clients/run.py --jobs 2        two scripts at a time, each with a card of its own
+    tests/clients/run.py --resume        not again what passed with the same library and scripts
     tests/clients/run.py --write         also writes the table of docs/clients.md
+    tests/clients/run.py --speed         measures torch_npu instead; --write is for docs/performance.md then
 
 The wheels come from the package index that pip uses (or from --wheels DIRECTORY). torch is installed
 without the packages of its GPU; generated stand-ins take the place of their libraries (stand_ins.py).
@@ -13,14 +16,19 @@ system lacks, is left out, with the reason.
 """
 
 import argparse
+import concurrent.futures
 import ctypes
 import datetime
+import hashlib
+import json
 import os
 import platform
 import re
 import shutil
 import subprocess
 import sys
+import tempfile
+import time
 from pathlib import Path
 
 import stand_ins
@@ -30,7 +38,9 @@ ROOT = HERE.parents[1]
 TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")).resolve()
 PREFIX = Path(os.environ.get("CANNERY_PREFIX", TARGET / "prefix")).resolve()
 PAGE = ROOT / "docs" / "clients.md"
-LIMIT = 600
+SPEED_PAGE = ROOT / "docs" / "performance.md"
+LIMIT = 900
+NOTHING_LEFT = "ends by itself, and leaves no process and no file"
 SMALL = {"CANNERY_HBM_BYTES": "256M", "CANNERY_HUGE_BYTES": "250M"}
 EXPANDABLE = {"PYTORCH_NPU_ALLOC_CONF": "expandable_segments:True"}
 
@@ -72,6 +82,7 @@ CLIENTS = [
             ("torch_allocators", {"CLIENT_PLUGGABLE": "1"}, "pluggable allocator"),
             ("torch_ipc", {}, "plain sharing"),
             ("torch_ipc", EXPANDABLE, "sharing of expandable segments"),
+            ("torch_programs", {}, ""),
             ("torch_workers", {}, ""),
         ],
         alone=["torch==2.14.0", "torch_npu==2.14.0"],
@@ -103,9 +114,6 @@ CLIENTS = [
         directory="cann",
     ),
 ]
-
-# Scripts that end other processes, or measure: not under every schedule.
-NOT_SCHEDULED = ("torch_workers",)
 
 
 class LeftOut(Exception):
@@ -182,55 +190,121 @@ def toolkit(client, place):
     return copy
 
 
-def run(script, environment, settings, runtime, prefix):
-    """Runs a script: (passed, failed lines, output)."""
+def left_behind(runtime):
+    """What the processes of a run left: themselves, and their files in the runtime directory."""
+    mark = f"CANNERY_RUNTIME_DIR={runtime}".encode()
+    until = time.monotonic() + 10  # a helper of Python's own may still be on its way out
+    while True:
+        processes = []
+        for place in Path("/proc").glob("[0-9]*"):
+            try:
+                if mark in (place / "environ").read_bytes().split(b"\0"):
+                    name = (place / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+                    processes.append(f"process {place.name} ({name[:80].strip()})")
+            except OSError:
+                continue  # not ours, or gone
+        if not processes or time.monotonic() > until:
+            break
+        time.sleep(0.1)
+    return processes + sorted(path.name for path in runtime.iterdir())
+
+
+def run(script, environment, settings, place, prefix):
+    """Runs a script with cards of its own: (passed, failed lines, output)."""
     command = [str(prefix / "bin" / "cannery"), "run", "--quiet", "--"]
     command += [str(environment / "bin" / "python"), str(HERE / f"{script}.py")]
-    variables = environment_of(environment, settings, runtime)
-    with subprocess.Popen(
-        command, env=variables, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True
-    ) as process:
-        try:
-            output, _ = process.communicate(timeout=LIMIT)
-        except subprocess.TimeoutExpired:
-            os.killpg(process.pid, 9)
-            output, _ = process.communicate()
-            output += f"\nFAILED {script}: still running after {LIMIT} s\n"
+    with tempfile.TemporaryDirectory(prefix="runtime-", dir=place) as runtime:
+        variables = environment_of(environment, settings, runtime)
+        with subprocess.Popen(
+            command, env=variables, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True
+        ) as process:
+            try:
+                output, _ = process.communicate(timeout=LIMIT)
+            except subprocess.TimeoutExpired:
+                os.killpg(process.pid, 9)
+                output, _ = process.communicate()
+                output += f"\nFAILED {script}: still running after {LIMIT} s\n"
+        left = left_behind(Path(runtime))
     passed = re.findall(r"^ok +(.*)$", output, re.MULTILINE)
     failed = re.findall(r"^FAILED (.*)$", output, re.MULTILINE)
     if process.returncode != 0 and not failed:
         last = output.strip().splitlines()[-1:] or ["no output"]
         failed = [f"{script}: ended with {process.returncode}: {last[0]}"]
+    if left:
+        failed.append(f"{NOTHING_LEFT}: {', '.join(left)}")
+    else:
+        passed.append(NOTHING_LEFT)
     return passed, failed, output
 
 
-def table(results):
+def run_once(script, what, environment, settings, place, prefix, resume):
+    """As run, but not again (when asked to resume) what passed with the same library, scripts and settings."""
+    about = hashlib.sha256(json.dumps(sorted(settings.items())).encode())
+    library = PREFIX / "lib64" / "libascendcl.so"
+    for source in (library, HERE / f"{script}.py", HERE / "checks.py", HERE / "torch_data.py"):
+        about.update(source.read_bytes())
+    label = settings.get("CANNERY_SCHEDULE", "")
+    name = f"{script}-{what.replace(' ', '-')}{label}"
+    known = place / f"{name}.passed"
+    if resume and known.exists():
+        kept = json.loads(known.read_text())
+        if kept["about"] == about.hexdigest():
+            return kept["passed"], []
+    passed, failed, output = run(script, environment, settings, place, prefix)
+    (place / f"{name}.log").write_text(output)
+    known.unlink(missing_ok=True)
+    if not failed:
+        known.write_text(json.dumps({"about": about.hexdigest(), "passed": passed}))
+    return passed, failed
+
+
+def table(results, seeds):
     """The part of the page that is generated."""
     today = datetime.date.today().isoformat()
     lines = [
-        "| client | script | checks | failed |\n|---|---|---:|---:|\n",
+        "| client | script | checks | runs | failed |\n|---|---|---:|---:|---:|\n",
     ]
     details = []
-    for client, script, what, passed, failed, left_out in results:
+    for client, script, what, passed, checks, failed, left_out in results:
         name = f"{script}.py" + (f" ({what})" if what else "")
         if left_out:
-            lines.append(f"| {client.wheel} | left out: {left_out} | | |\n")
+            lines.append(f"| {client.wheel} | left out: {left_out} | | | |\n")
             continue
-        lines.append(f"| {client.wheel} | {name} | {len(passed) + len(failed)} | {len(failed)} |\n")
+        lines.append(f"| {client.wheel} | {name} | {checks} | {seeds + 1} | {len(failed)} |\n")
         details.append(f"* **{name}**: " + "; ".join(passed) + ("." if passed else "") + "\n")
         details += [f"  * failed: {line}\n" for line in failed]
-    head = f"Measured {today} on {platform.machine()}, CPython 3.11, with `make clients`.\n\n"
+    asked = f"make clients CLIENTS='--seeds {seeds}'" if seeds else "make clients"
+    head = f"Measured {today} on {platform.machine()}, CPython 3.11, with `{asked}`.\n\n"
+    if seeds:
+        head += f"Each script ran as it is, and under {seeds} random schedules\n"
+        head += f"(`CANNERY_SCHEDULE=random:1` to `{seeds}`).\n\n"
     return (
         head + "".join(lines) + "\nThe checks, bytes compared on random data of 1 MiB and more:\n\n" + "".join(details)
     )
 
 
-def write_page(text):
-    """Puts the table between its marks."""
-    page = PAGE.read_text(encoding="utf-8")
-    before, rest = page.split("<!-- table -->\n", 1)
-    _, after = rest.split("<!-- end of table -->\n", 1)
-    PAGE.write_text(f"{before}<!-- table -->\n{text}<!-- end of table -->\n{after}", encoding="utf-8")
+def write_page(page, name, text):
+    """Puts a table between its marks."""
+    begin, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->\n"
+    before, rest = page.read_text(encoding="utf-8").split(begin, 1)
+    _, after = rest.split(end, 1)
+    page.write_text(f"{before}{begin}{text}{end}{after}", encoding="utf-8")
+
+
+def measure(place, write):
+    """Runs torch_speed.py: the exit code."""
+    environment = place.install(CLIENTS[0])
+    passed, failed, output = run("torch_speed", environment, {}, place.root, PREFIX)
+    rows = "".join(line for line in output.splitlines(keepends=True) if line.startswith("|"))
+    print(rows if passed and not failed else output)
+    if failed:
+        return 1
+    if write:
+        today = datetime.date.today().isoformat()
+        load = os.getloadavg()[0]
+        head = f"Measured {today} on {platform.machine()}; {CLIENTS[0].wheel}; load of the machine {load:.1f}.\n\n"
+        write_page(SPEED_PAGE, "torch", f"\n{head}{rows}\n")
+    return 0
 
 
 def main():
@@ -241,44 +315,62 @@ def main():
     parser.add_argument("--wheels", type=Path, help="a directory with wheels, looked at before the index")
     parser.add_argument("--python", default="python3.11", help="the Python of the environments")
     parser.add_argument("--seeds", type=int, default=0, help="runs under so many random schedules")
-    parser.add_argument("--write", action="store_true", help="write docs/clients.md")
+    parser.add_argument("--jobs", type=int, default=1, help="scripts that run at the same time")
+    parser.add_argument("--resume", action="store_true", help="keep what passed before")
+    parser.add_argument("--write", action="store_true", help="write the table into its page")
+    parser.add_argument("--speed", action="store_true", help="measure torch_npu")
     options = parser.parse_args()
     options.place.mkdir(parents=True, exist_ok=True)
-    runtime = options.place / "runtime"
-    runtime.mkdir(mode=0o700, exist_ok=True)
     place = Place(options.place.resolve(), options.wheels, shutil.which(options.python) or sys.executable)
+    if options.speed:
+        return measure(place, options.write)
     results, total, bad = [], 0, 0
-    for client in CLIENTS:
-        if options.clients and client.name not in options.clients:
-            continue
-        try:
-            client.check_system()
-            environment = place.install(client)
-        except LeftOut as reason:
-            print(f"left out: {client.wheel}: {reason}")
-            results.append((client, "", "", [], [], str(reason)))
-            continue
-        prefix = toolkit(client, place.root)
-        for script, settings, what in client.runs:
-            seeds = range(1, options.seeds + 1) if script not in NOT_SCHEDULED else []
-            schedules = [{}] + [{"CANNERY_SCHEDULE": f"random:{seed}"} for seed in seeds]
-            names, wrong = [], []
-            for schedule in schedules:
-                passed, failed, output = run(script, environment, {**settings, **schedule}, runtime, prefix)
+    schedules = [{}] + [{"CANNERY_SCHEDULE": f"random:{seed}"} for seed in range(1, options.seeds + 1)]
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as jobs:
+        waiting = []
+        for client in CLIENTS:
+            if options.clients and client.name not in options.clients:
+                continue
+            try:
+                client.check_system()
+                environment = place.install(client)
+            except LeftOut as reason:
+                print(f"left out: {client.wheel}: {reason}")
+                results.append((client, "", "", [], 0, [], str(reason)))
+                continue
+            prefix = toolkit(client, place.root)
+            for script, settings, what in client.runs:
+                runs = [
+                    jobs.submit(
+                        run_once,
+                        script,
+                        what,
+                        environment,
+                        {**settings, **schedule},
+                        place.root,
+                        prefix,
+                        options.resume,
+                    )
+                    for schedule in schedules
+                ]
+                waiting.append((client, script, what, runs))
+        for client, script, what, runs in waiting:
+            names, checks, wrong = [], 0, []
+            for schedule, one in zip(schedules, runs):
+                passed, failed = one.result()
                 label = schedule.get("CANNERY_SCHEDULE", "")
-                (options.place / f"{script}-{what.replace(' ', '-')}{label}.log").write_text(output)
                 print(f"{script:20} {what:30} {label:10} {len(passed)} passed, {len(failed)} failed", flush=True)
                 for line in failed:
-                    print(f"    FAILED {line}")
-                names = names or passed
+                    print(f"    FAILED {line}", flush=True)
+                names, checks = names or passed, checks or len(passed) + len(failed)
                 wrong += [f"{line} {label}".strip() for line in failed]
                 total += len(passed) + len(failed)
                 bad += len(failed)
-            results.append((client, script, what, names, wrong, ""))
-    text = table(results)
+            results.append((client, script, what, names, checks, wrong, ""))
+    text = table(results, options.seeds)
     print(f"\n{text}")
     if options.write:
-        write_page(text)
+        write_page(PAGE, "table", text)
     print(f"{total - bad} passed, {bad} failed")
     return 1 if bad else 0
 
