@@ -1,8 +1,9 @@
 //! Chapter: execution control.
 
-use core::ffi::c_void;
+use core::ffi::{c_char, c_void};
 
 use cannery_abi as abi;
+use cannery_runtime::graph::notes;
 use cannery_runtime::memory::random_numbers;
 use cannery_runtime::stream::{last_task, timeouts};
 
@@ -24,6 +25,12 @@ faces! {
         => put(interval, "interval", timeouts::operator_interval);
     /// aclrtGetThreadLastTaskId
     fn aclrtGetThreadLastTaskId(taskId: *mut u32) => put(taskId, "taskId", last_task::id);
+    /// aclrtCacheLastTaskOpInfo
+    fn aclrtCacheLastTaskOpInfo(infoPtr: *const c_void, infoSize: usize)
+        => notes::operator(array(infoPtr.cast::<u8>(), infoSize.min(notes::MOST)), infoSize);
+    /// aclrtCacheLastTaskExtendInfo
+    fn aclrtCacheLastTaskExtendInfo(extendInfoPtr: *const c_char, infoSize: usize)
+        => notes::more(array(extendInfoPtr.cast::<u8>(), infoSize.min(notes::MOST)), infoSize);
     /// aclrtRandomNumAsync
     fn aclrtRandomNumAsync(
         taskInfo: *const abi::aclrtRandomNumTaskInfo,

@@ -52,7 +52,7 @@ fn options(options: *const abi::aclrtBinaryLoadOptions) -> Result<Vec<(i32, u32)
 }
 
 /// Attributes of a launch; empty without any.
-fn attributes(cfg: *const abi::aclrtLaunchKernelCfg) -> Result<Vec<Attribute>> {
+pub(crate) fn attributes(cfg: *const abi::aclrtLaunchKernelCfg) -> Result<Vec<Attribute>> {
     // SAFETY: NULL or valid per the contract of the faces.
     let Some(cfg) = (unsafe { cfg.as_ref() }) else {
         return Ok(Vec::new());

@@ -31,6 +31,7 @@ mod host_memory;
 mod init;
 mod ipc_memory;
 mod kernel;
+mod label;
 mod managed_memory;
 mod model_ri;
 mod not_built;

@@ -4,9 +4,10 @@ use core::ffi::{CStr, c_char, c_void};
 
 use cannery_abi as abi;
 use cannery_runtime::error::Error;
-use cannery_runtime::graph::{self, Parameters};
+use cannery_runtime::graph::{self, Parameters, Places, condition};
+use cannery_runtime::kernel::captured::{self, Arguments};
 
-use crate::face::{address_place, faces, place};
+use crate::face::{address_place, faces, place, slice_mut};
 
 /// A list that C asks for twice: with NULL for its length, then with a place of that length.
 fn list<'a>(
@@ -154,9 +155,9 @@ faces! {
         => graph::task_sequence(task as u64, place(id));
     /// aclmdlRITaskGetParams
     fn aclmdlRITaskGetParams(task: abi::aclmdlRITask, params: *mut abi::aclmdlRITaskParams) => {
-        let (kind, group, parameters) = graph::task_parameters(task as u64)?;
+        let (kind, group, parameters, places) = graph::task_parameters(task as u64)?;
         let Some(params) = place(params) else { return Err(Error::null("params")) };
-        write(params, kind, group, parameters);
+        write(params, kind, group, parameters, places);
         Ok(())
     };
     /// aclmdlRITaskSetParams
@@ -164,10 +165,43 @@ faces! {
         let Some(params) = place(params) else { return Err(Error::null("params")) };
         graph::set_task_parameters(task as u64, read(params)?)
     };
+    /// aclmdlRIKernelTaskGetAttribute
+    fn aclmdlRIKernelTaskGetAttribute(
+        task: abi::aclmdlRITask,
+        attrId: abi::aclrtLaunchKernelAttrId,
+        attrValue: *mut abi::aclrtLaunchKernelAttrValue,
+    ) => graph::kernel_attribute(task as u64, attrId, place(attrValue.cast::<[u32; 4]>()));
     /// aclmdlRITaskDisable
     fn aclmdlRITaskDisable(task: abi::aclmdlRITask) => graph::disable_task(task as u64);
     /// aclmdlRIUpdate
     fn aclmdlRIUpdate(modelRI: abi::aclmdlRI) => graph::update(modelRI as u64);
+    /// aclmdlRICondHandleCreate
+    fn aclmdlRICondHandleCreate(
+        modelRI: abi::aclmdlRI,
+        defaultLaunchValue: u32,
+        flag: abi::aclmdlRICondHandleFlag,
+        handle: *mut abi::aclmdlRICondHandle,
+    ) => condition::create(
+        modelRI as u64,
+        defaultLaunchValue,
+        flag,
+        address_place(handle.cast()),
+    );
+    /// aclmdlRICondHandleGetCondPtr
+    fn aclmdlRICondHandleGetCondPtr(handle: abi::aclmdlRICondHandle, ptr: *mut *mut u64)
+        => condition::place(handle as u64, address_place(ptr.cast()));
+    /// aclmdlRIAddCondTask
+    fn aclmdlRIAddCondTask(
+        params: abi::aclmdlRICondTaskParams,
+        stream: abi::aclrtStream,
+        flags: u32,
+    ) => {
+        let (handle, kind) = (params.handle as u64, params.r#type);
+        let models = params.modelRIArray;
+        condition::check(handle, kind, params.size, models.is_null(), flags)?;
+        let room = slice_mut(models.cast::<u64>(), params.size as usize);
+        condition::add(handle, kind, room.unwrap_or_default(), stream as u64)
+    };
     /// aclmdlRIDebugPrint
     fn aclmdlRIDebugPrint(modelRI: abi::aclmdlRI) => graph::debug_print(modelRI as u64);
     /// aclmdlRIDebugJsonPrint
@@ -180,17 +214,34 @@ fn write(
     kind: abi::aclmdlRITaskType,
     group: u64,
     parameters: Option<Parameters>,
+    places: Places,
 ) {
     params.r#type = kind;
     params.rsv0 = [0; 3];
     params.taskGrp = core::ptr::without_provenance_mut(group as usize);
-    params.opInfoPtr = core::ptr::null_mut();
-    params.opInfoSize = 0;
+    params.opInfoPtr = core::ptr::without_provenance_mut(places.operator.0 as usize);
+    params.opInfoSize = places.operator.1;
     params.rsv1 = [0; 32];
     params.detail.rsv2 = [0; 128];
-    let pointer = |number: u64| core::ptr::without_provenance_mut(number as usize);
+    let pointer = |number: u64| core::ptr::without_provenance_mut::<c_void>(number as usize);
     match parameters {
         None => {}
+        Some(Parameters::Kernel(launch)) => {
+            let (args, bytes, on_host) = match &launch.args {
+                Arguments::Device { address, bytes } => (*address, *bytes as usize, 0),
+                Arguments::Host(bytes) if bytes.is_empty() => (0, 0, 1),
+                Arguments::Host(bytes) => (places.args, bytes.len(), 1),
+            };
+            params.detail.kernelTaskParams = abi::aclmdlRIKernelTaskParams {
+                funcHandle: pointer(launch.function),
+                cfg: pointer(places.config).cast(),
+                args: pointer(args),
+                isHostArgs: on_host,
+                argsSize: bytes,
+                numBlocks: launch.blocks,
+                rsv: [0; 10],
+            };
+        }
         Some(Parameters::EventRecord {
             event,
             event_flag,
@@ -246,6 +297,25 @@ fn write(
 
 fn read(params: &abi::aclmdlRITaskParams) -> Result<Parameters, Error> {
     Ok(match params.r#type {
+        abi::ACL_MODEL_RI_TASK_KERNEL => {
+            // SAFETY: the member that the type names; all its bytes are numbers and pointers.
+            let launch = unsafe { params.detail.kernelTaskParams };
+            let place = (
+                launch.args as u64,
+                launch.argsSize as u64,
+                launch.isHostArgs != 0,
+            );
+            let attributes = crate::kernel::attributes(launch.cfg)?;
+            // SAFETY: arguments on the host are readable per the contract of the faces.
+            Parameters::Kernel(unsafe {
+                captured::read(
+                    launch.funcHandle as u64,
+                    attributes,
+                    launch.numBlocks,
+                    place,
+                )?
+            })
+        }
         abi::ACL_MODEL_RI_TASK_VALUE_WRITE => {
             // SAFETY: the member that the type names; all its bytes are numbers.
             let value = unsafe { params.detail.valueWriteTaskParams };
@@ -273,7 +343,9 @@ fn read(params: &abi::aclmdlRITaskParams) -> Result<Parameters, Error> {
         other => {
             return Err(Error::sequence(
                 abi::ACL_ERROR_RT_TASK_TYPE_NOT_SUPPORT,
-                format!("tasks of type {other} cannot be changed; value tasks (5, 6) can"),
+                format!(
+                    "tasks of type {other} cannot be changed; kernels (1) and value tasks (5, 6) can"
+                ),
             ));
         }
     })

@@ -1,14 +1,18 @@
-//! Chapter: stream management; what streams of a model do to each other. Streams that begin when another one
-//! says so are not built: the calls check what they are given and refuse.
+//! Chapter: stream management; what streams of a model do to each other.
 
 use core::ffi::c_void;
 
 use cannery_abi as abi;
 use cannery_runtime::error::{Error, Fault};
+use cannery_runtime::graph::{self, control};
+use cannery_runtime::stream::manage;
 
 use crate::face::faces;
 
 faces! {
+    /// aclrtActiveStream
+    fn aclrtActiveStream(activeStream: abi::aclrtStream, stream: abi::aclrtStream)
+        => control::activate(activeStream as u64, stream as u64);
     /// aclrtSwitchStream
     fn aclrtSwitchStream(
         leftValue: *mut c_void,
@@ -19,7 +23,6 @@ faces! {
         falseStream: abi::aclrtStream,
         stream: abi::aclrtStream,
     ) => {
-        let _ = (cond, dataType, stream);
         if leftValue.is_null() {
             return Err(Error::null("leftValue"));
         }
@@ -36,13 +39,17 @@ faces! {
             }
             .into());
         }
-        Err(Fault::NotBuilt.into())
+        control::switch(
+            leftValue as u64,
+            cond,
+            rightValue as u64,
+            dataType,
+            trueStream as u64,
+            stream as u64,
+        )
     };
+    /// aclrtPersistentTaskClean
+    fn aclrtPersistentTaskClean(stream: abi::aclrtStream) => graph::clean_stream(stream as u64);
     /// aclrtStreamStop
-    fn aclrtStreamStop(stream: abi::aclrtStream) => {
-        if stream.is_null() {
-            return Err(Fault::RtNull { param: "stm" }.into());
-        }
-        Err(Fault::NotBuilt.into())
-    };
+    fn aclrtStreamStop(stream: abi::aclrtStream) => manage::stop(stream as u64);
 }

@@ -86,6 +86,11 @@ typedef void *aclmdlRICondHandle;
 
 /**
  * Parameters of a conditional task.
+ *
+ * - modelRIArray has size entries, made by the caller and filled by the call
+ * - IF: size 1 or 2, entry 0 for a value that is not 0, entry 1 for 0; WHILE: size 1, entry 0 while
+ *   it is not 0; SWITCH: size above 0, entry n for the value n, none beyond
+ * - from the public manual page of the structure
  */
 typedef struct aclmdlRICondTaskParams {
     aclmdlRICondHandle handle;

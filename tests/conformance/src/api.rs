@@ -212,6 +212,16 @@ functions! {
     fn aclrtCmoWaitBarrier(info: *mut aclrtBarrierTaskInfo, stream: aclrtStream, flag: u32) -> aclError;
     fn aclrtSwitchStream(left: *mut c_void, cond: aclrtCondition, right: *mut c_void, kind: aclrtCompareDataType, yes: aclrtStream, no: aclrtStream, stream: aclrtStream) -> aclError;
     fn aclrtStreamStop(stream: aclrtStream) -> aclError;
+    fn aclrtCacheLastTaskOpInfo(info: *const c_void, size: usize) -> aclError;
+    fn aclrtCacheLastTaskExtendInfo(info: *const c_char, size: usize) -> aclError;
+    fn aclrtActiveStream(active: aclrtStream, stream: aclrtStream) -> aclError;
+    fn aclrtPersistentTaskClean(stream: aclrtStream) -> aclError;
+    fn aclrtCreateLabel(label: *mut aclrtLabel) -> aclError;
+    fn aclrtDestroyLabel(label: aclrtLabel) -> aclError;
+    fn aclrtSetLabel(label: aclrtLabel, stream: aclrtStream) -> aclError;
+    fn aclrtCreateLabelList(labels: *mut aclrtLabel, count: usize, list: *mut aclrtLabelList) -> aclError;
+    fn aclrtDestroyLabelList(list: aclrtLabelList) -> aclError;
+    fn aclrtSwitchLabelByIndex(index: *mut c_void, count: u32, list: aclrtLabelList, stream: aclrtStream) -> aclError;
     fn aclmdlRIBuildBegin(model: *mut aclmdlRI, flag: u32) -> aclError;
     fn aclmdlRIBindStream(model: aclmdlRI, stream: aclrtStream, flag: u32) -> aclError;
     fn aclmdlRIEndTask(model: aclmdlRI, stream: aclrtStream) -> aclError;

@@ -23,11 +23,15 @@ mod execution;
 mod gate;
 mod graph;
 mod graph_build;
+mod graph_conditions;
+mod graph_control;
+mod graph_kernels;
 mod graph_life;
 mod graph_modes;
 mod graph_refusals;
 mod graph_streams;
 mod graph_update;
+mod graph_values;
 mod host;
 mod info;
 mod init;
@@ -107,11 +111,15 @@ pub(crate) fn all() -> Vec<Case> {
         execution::cases(),
         graph::cases(),
         graph_build::cases(),
+        graph_conditions::cases(),
+        graph_control::cases(),
+        graph_kernels::cases(),
         graph_life::cases(),
         graph_modes::cases(),
         graph_refusals::cases(),
         graph_streams::cases(),
         graph_update::cases(),
+        graph_values::cases(),
         host::cases(),
         info::cases(),
         init::cases(),

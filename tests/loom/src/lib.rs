@@ -30,6 +30,8 @@ enum Task {
     Wait,
     /// A thread of the program must not run it.
     ForWorkers,
+    /// Does a piece, and is the first task again so many times.
+    Pieces(u32),
 }
 
 /// A stream, the run queue, and one event, as the engine has them.
@@ -124,6 +126,15 @@ impl World {
                     break false;
                 }
             }
+            if let Task::Pieces(more @ 1..) = task {
+                let mut tasks = self.tasks.lock().expect("lock");
+                if self.drops.load(SeqCst) == drops {
+                    tasks.push_front(Task::Pieces(more - 1));
+                    drop(tasks);
+                    self.turn.end();
+                    continue;
+                }
+            }
             self.turn.end();
             self.ran.fetch_add(1, SeqCst);
         };
@@ -173,6 +184,27 @@ impl World {
             if rest.list {
                 self.enqueue();
             }
+        }
+    }
+
+    /// Ends the first task if the stream waits at it, and nobody is looking just now.
+    fn stop(&self) {
+        if !self.turn.is_blocked() || !self.turn.take() {
+            return;
+        }
+        if self.turn.is_blocked() {
+            let task = self.tasks.lock().expect("lock").pop_front();
+            self.ran.fetch_add(u32::from(task.is_some()), SeqCst);
+        }
+        if self.turn.unblock() {
+            self.active.fetch_sub(1, SeqCst);
+        }
+        let rest = self
+            .turn
+            .give_back(true, || !self.tasks.lock().expect("lock").is_empty());
+        self.active.fetch_add(rest.active as i32, SeqCst);
+        if rest.list {
+            self.enqueue();
         }
     }
 
@@ -305,6 +337,56 @@ fn the_tasks_are_dropped_while_the_stream_blocks() {
             |world| world.works(u32::MAX),
             |world| {
                 world.submit(Task::Wait);
+                world.submit(Task::Wait);
+            },
+        ],
+    );
+}
+
+#[test]
+fn a_task_in_pieces_has_its_turn_and_others_theirs() {
+    explore(
+        2,
+        &[
+            |world| world.works(2),
+            World::help,
+            |world| {
+                world.submit(Task::Pieces(2));
+                world.submit(Task::Work);
+            },
+        ],
+    );
+}
+
+#[test]
+fn a_task_in_pieces_is_dropped_between_them() {
+    explore(
+        2,
+        &[
+            World::drop_tasks,
+            |world| world.works(u32::MAX),
+            |world| {
+                world.submit(Task::Pieces(2));
+                world.submit(Task::Work);
+            },
+        ],
+    );
+}
+
+#[test]
+fn a_wait_is_ended_while_the_stream_blocks() {
+    explore(
+        3,
+        &[
+            |world| {
+                world.stop();
+                world.stop();
+            },
+            World::fire,
+            |world| {
+                world.submit(Task::Wait);
+                world.submit(Task::Work);
+                world.works(u32::MAX);
                 world.submit(Task::Wait);
             },
         ],

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use cannery_abi as abi;
 
 use super::capture::Captured;
-use super::model::{Model, Phase, find};
+use super::model::{Model, Phase, What, find};
 use crate::error::{Error, Result};
 use crate::process::here;
 use crate::stream::Stream;
@@ -14,7 +14,7 @@ use crate::stream::manage::stream_of_call;
 
 /// A bound stream begins with the run.
 const HEAD: u32 = 0;
-/// It begins when another one activates it.
+/// It begins when another one activates it (aclrtActiveStream, aclrtSwitchStream).
 const LATER: u32 = 0x7fff_ffff;
 
 /// aclmdlRIBuildBegin.
@@ -133,7 +133,7 @@ pub fn unbind_stream(model: u64, stream: u64) -> Result<()> {
 ///
 /// # Errors
 /// 100000 for NULL and for a reserved argument that is not; 107017; 107000 for a model that is not being
-/// built.
+/// built, and for jumps to labels that none of its streams has: it goes on being built then.
 pub fn build_end(model: u64, reserved: bool) -> Result<()> {
     let model = find(model)?;
     if reserved {
@@ -144,6 +144,50 @@ pub fn build_end(model: u64, reserved: bool) -> Result<()> {
         ));
     }
     building(&model)?;
-    model.state().phase = Phase::Ready;
+    let mut state = model.state();
+    state.program()?;
+    state.phase = Phase::Ready;
+    Ok(())
+}
+
+/// aclrtPersistentTaskClean: what a stream with ACL_STREAM_PERSISTENT was given is dropped, and it can be filled
+/// again: out of the model that it is bound to, or out of its own queue.
+///
+/// # Errors
+/// 100000 for NULL; 107017; 107002, 107003; 107000 for other streams; 107037 while a run of its model is not over.
+pub fn clean_stream(handle: u64) -> Result<()> {
+    if handle == 0 {
+        return Err(Error::null("stream"));
+    }
+    let (_, stream) = stream_of_call("stream", handle)?;
+    let flags = stream.flags.load(std::sync::atomic::Ordering::Relaxed);
+    if flags & abi::ACL_STREAM_PERSISTENT == 0 {
+        return Err(Error::rt_param(
+            abi::ACL_ERROR_RT_PARAM_INVALID,
+            "stream",
+            "only streams with ACL_STREAM_PERSISTENT (4) keep their tasks (aclrtCreateStreamWithConfig)",
+        ));
+    }
+    let Some(it) = stream.captured().filter(|it| it.model.state().built) else {
+        super::capture::refuse_captured(stream, handle)?;
+        crate::stream::engine::drop_tasks(stream);
+        return Ok(());
+    };
+    let mut state = it.model.state();
+    if state.is_running() {
+        return Err(Error::sequence(
+            abi::ACL_ERROR_RT_MODEL_RUNNING,
+            "a run of the model that the stream is bound to is not over; wait for it first",
+        ));
+    }
+    for node in state
+        .nodes
+        .iter_mut()
+        .filter(|node| node.branch == it.branch)
+    {
+        node.what = What::Gone;
+        node.staged = None;
+    }
+    state.branches[it.branch].ended = false;
     Ok(())
 }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use cannery_abi as abi;
 
-use super::mode;
 use super::model::{About, Capturing, Model, Phase, What, find};
+use super::{mode, notes};
 use crate::error::{Error, Fault, Result};
 use crate::os;
 use crate::process::Here;
@@ -33,6 +33,17 @@ fn captured(handle: u64) -> Error {
         code: abi::ACL_ERROR_RT_STREAM_CAPTURED,
         cause: format!(
             "stream {handle:#x} is being captured; end the capture first (aclmdlRICaptureEnd)"
+        ),
+    }
+    .into()
+}
+
+/// Refuses a call that needs a captured stream.
+pub(super) fn not_captured(handle: u64) -> Error {
+    Fault::State {
+        code: abi::ACL_ERROR_RT_STREAM_NOT_CAPTURED,
+        cause: format!(
+            "stream {handle:#x} is not being captured; begin a capture first (aclmdlRICaptureBegin)"
         ),
     }
     .into()
@@ -110,13 +121,22 @@ fn enter(model: &Arc<Model>, handle: u64, stream: &'static Stream) -> Result<()>
     Err(captured(handle))
 }
 
-/// aclmdlRICaptureToModelRIBegin: as [`begin`], behind what a captured model holds already.
+/// aclmdlRICaptureToModelRIBegin: as [`begin`], behind what a captured model, or the body of a conditional task,
+/// holds already.
 ///
 /// # Errors
-/// As [`begin`]; 107017 for the model; 107026 while that is being captured or built.
+/// As [`begin`]; 107017 for the model; 107026 while that is being captured or built; 107037 while a run of the
+/// model that has it as a body is not over.
 pub fn begin_to_model(handle: u64, model: u64, mode: i32) -> Result<()> {
     let (_, stream) = start(handle, mode)?;
     let model = find(model)?;
+    if model.is_body() && model.is_running() {
+        return Err(Error::sequence(
+            abi::ACL_ERROR_RT_MODEL_RUNNING,
+            "a run of the model that has this body is not over; wait for its stream first \
+             (aclrtSynchronizeStream)",
+        ));
+    }
     {
         let mut state = model.state();
         if !matches!(state.phase, Phase::Ready) || state.built {
@@ -127,6 +147,10 @@ pub fn begin_to_model(handle: u64, model: u64, mode: i32) -> Result<()> {
         }
         enter(&model, handle, stream)?;
         state.phase = Phase::Capturing(capturing(handle, mode));
+        if state.branches.is_empty() {
+            state.add_branch(handle, stream);
+            return Ok(());
+        }
         // The same branch goes on, on another stream: everything so far comes first.
         let joined: Vec<usize> = state.branches.iter().map(|branch| branch.count).collect();
         let first = &mut state.branches[0];
@@ -215,7 +239,7 @@ pub fn end(handle: u64, out: Option<&mut u64>) -> Result<()> {
         }
         Some((code, cause)) => {
             *out = 0;
-            super::model::remove(&model)?;
+            super::model::fail(&model)?;
             Err(Fault::State { code, cause }.into())
         }
     }
@@ -266,6 +290,7 @@ pub(crate) fn take(stream: &'static Stream, task: Task) {
         return task.drop_unrun();
     }
     state.push_task(it.branch, task);
+    notes::note(&it.model, state.nodes.len() - 1, stream);
 }
 
 /// Memory of a pool belongs to a position of its stream, and a captured stream has none.
@@ -399,7 +424,7 @@ pub(crate) fn abandon(stream: &'static Stream) {
                 state.phase = Phase::Ready;
                 drop(state);
                 mode::ended();
-                let _ = super::model::remove(&it.model);
+                let _ = super::model::fail(&it.model);
                 return;
             }
         }

@@ -6,10 +6,13 @@
 //! * **model**: branches and nodes; what aclmdlRI stands for.
 //! * **branch**: one stream that was captured (or bound). The first is where the capture began.
 //! * **node**: one captured call, in the order of the calls: a task, or one end of a dependency.
-//! * **label**: a captured record; waits for it refer to it. Dependencies inside of a model live and die
+//! * **label**: a captured record; waits for it refer to it. (Labels of the program are places in built models: see
+//!   the module `label`.) Dependencies inside of a model live and die
 //!   with each of its runs; events of the program are not touched.
 //! * **runner**: a stream of the model's own that does the work of a branch when the model runs. The first
 //!   branch of a captured model runs on the stream that it is executed on.
+//! * **walk**: a pass over a branch of a built model in which runs decide where they go: see `walk`.
+//! * **condition**, **body**: what a conditional task looks at, and the models that it runs: see `condition`.
 //! * **group**: nodes whose parameters can be replaced; they are read when the node runs, not when the run
 //!   is queued.
 //!
@@ -21,18 +24,24 @@
 //! While a stream is captured, nothing that would wait for it is allowed (see `mode`); such a call is
 //! refused and makes the capture invalid, and its end says why.
 //!
-//! Lock order: the list of models, a model, then what submitting takes.
+//! Lock order: the list of models, a model, its bodies, then what submitting takes.
 
+mod branching;
 mod build;
 pub(crate) mod capture;
+pub mod condition;
+pub mod control;
+pub mod label;
 pub(crate) mod mode;
 mod model;
+pub mod notes;
 mod print;
 mod replay;
 mod tasks;
 pub(crate) mod update;
+mod walk;
 
-pub use build::{bind_stream, build_begin, build_end, end_task, unbind_stream};
+pub use build::{bind_stream, build_begin, build_end, clean_stream, end_task, unbind_stream};
 pub use capture::{begin, begin_to_model, end, info};
 pub use mode::exchange;
 pub use model::{
@@ -40,10 +49,11 @@ pub use model::{
 };
 pub(crate) use model::{Model, Slot};
 pub use print::{debug_json, debug_print};
+pub(crate) use replay::stop_all;
 pub use replay::{abort, execute, execute_async};
 pub use tasks::{
-    Parameters, disable_task, set_task_parameters, streams, task_parameters, task_sequence,
-    task_type, tasks_of_stream, update,
+    Parameters, Places, disable_task, kernel_attribute, set_task_parameters, streams,
+    task_parameters, task_sequence, task_type, tasks_of_stream, update,
 };
 pub(crate) use update::Update;
 pub use update::{group_begin, group_end, update_begin, update_end};

@@ -3,10 +3,13 @@
 use std::collections::BTreeMap;
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use cannery_abi as abi;
 
+use super::condition::{Condition, Conditional};
+use super::control::Control;
+use super::walk::Runs;
 use crate::context::Context;
 use crate::error::{Error, Fault, Result};
 use crate::os::lock::QuickLock;
@@ -21,7 +24,9 @@ const TAG: u64 = 0xd7 << 48;
 const TASK_TAG: u64 = 0xd8 << 48;
 /// Marks a number as the handle of a task group.
 const GROUP_TAG: u64 = 0xd9 << 48;
-/// Bits of a task or group number in its handle.
+/// Marks a number as the handle of a condition.
+const CONDITION_TAG: u64 = 0xdc << 48;
+/// Bits of the number of a task, group or condition in its handle.
 const PART_BITS: u32 = 24;
 
 /// A function that is told that a model is destroyed.
@@ -37,6 +42,8 @@ pub(crate) struct Model {
     /// Where its runners live.
     pub(super) context: &'static Context,
     pub(super) generation: u64,
+    /// The model that has it as a body.
+    parent: Option<Weak<Model>>,
     state: Mutex<State>,
 }
 
@@ -68,9 +75,13 @@ pub(super) struct State {
     pub(super) labels: Vec<Vec<usize>>,
     /// Nodes of each group.
     pub(super) groups: Vec<Vec<usize>>,
+    /// What conditional tasks look at.
+    pub(super) conditions: Vec<Arc<Condition>>,
     pub(super) callbacks: Vec<(Destroyed, usize)>,
     /// Runs that may go on: a stream, its handle, and how far it has to get.
     pub(super) runs: Vec<(u64, &'static Stream, u64)>,
+    /// Those that decide where they go.
+    pub(super) walks: Runs,
 }
 
 pub(super) struct Branch {
@@ -100,6 +111,26 @@ pub(super) struct Node {
     /// Parameters that wait for aclmdlRIUpdate.
     pub(super) staged: Option<Task>,
     pub(super) about: About,
+    pub(super) notes: Notes,
+    /// Copies of what was shown of it, for as long as the model lives or until it is shown again.
+    pub(super) shown: Option<Box<Shown>>,
+}
+
+/// What the program said of a task (aclrtCacheLastTaskOpInfo, aclrtCacheLastTaskExtendInfo).
+#[derive(Default)]
+pub(super) struct Notes {
+    pub(super) operator: Vec<u8>,
+    pub(super) more: String,
+}
+
+/// What pointers in the parameters of a task lead to.
+#[derive(Default)]
+pub(super) struct Shown {
+    pub(super) args: Vec<u8>,
+    pub(super) attributes: Vec<abi::aclrtLaunchKernelAttr>,
+    /// An aclrtLaunchKernelCfg: the address of the attributes, and their number.
+    pub(super) config: [u64; 2],
+    pub(super) operator: Vec<u8>,
 }
 
 /// What a node does.
@@ -117,6 +148,12 @@ pub(super) enum What {
     ResetEvent,
     /// On an event that the model itself records: nothing to do, each run has its own.
     ResetLabel,
+    /// Decides where the run goes on.
+    Control(Control),
+    /// Runs one of several bodies.
+    Conditional(Arc<Conditional>),
+    /// It was removed.
+    Gone,
 }
 
 /// What is known of the call behind a node, for those who ask.
@@ -151,7 +188,7 @@ impl Slot {
         *self.task.lock() = task;
     }
 
-    pub(super) fn look<R>(&self, at: impl FnOnce(&Task) -> R) -> R {
+    pub(crate) fn look<R>(&self, at: impl FnOnce(&Task) -> R) -> R {
         at(&self.task.lock())
     }
 }
@@ -178,6 +215,8 @@ impl State {
             group: None,
             staged: None,
             about,
+            notes: Notes::default(),
+            shown: None,
         });
     }
 
@@ -248,12 +287,22 @@ impl State {
 impl Model {
     /// A model that nobody knows yet.
     pub(super) fn new(here: &Here, phase: Phase, built: bool) -> Arc<Model> {
+        Model::make(here, phase, built, None)
+    }
+
+    /// An empty body for a conditional task of `parent`.
+    pub(super) fn body(here: &Here, phase: Phase, parent: &Arc<Model>) -> Arc<Model> {
+        Model::make(here, phase, false, Some(Arc::downgrade(parent)))
+    }
+
+    fn make(here: &Here, phase: Phase, built: bool, parent: Option<Weak<Model>>) -> Arc<Model> {
         let id = NEXT.fetch_add(1, Ordering::Relaxed);
         Arc::new(Model {
             id,
             handle: TAG | u64::from(id) << 4,
             context: here.context,
             generation: here.runtime.contexts.generation_of(here.context),
+            parent,
             state: Mutex::new(State {
                 name: String::new(),
                 phase,
@@ -262,8 +311,10 @@ impl Model {
                 nodes: Vec::new(),
                 labels: Vec::new(),
                 groups: Vec::new(),
+                conditions: Vec::new(),
                 callbacks: Vec::new(),
                 runs: Vec::new(),
+                walks: Runs::default(),
             }),
         })
     }
@@ -277,6 +328,41 @@ impl Model {
         matches!(self.state().phase, Phase::Capturing(_))
     }
 
+    /// Whether it is a body of a conditional task.
+    pub(super) fn is_body(&self) -> bool {
+        self.parent.is_some()
+    }
+
+    /// Whether a run of it is not over, or of a model that has it as a body.
+    pub(super) fn is_running(&self) -> bool {
+        if self.state().is_running() {
+            return true;
+        }
+        let parent = self.parent.as_ref().and_then(Weak::upgrade);
+        parent.is_some_and(|parent| parent.is_running())
+    }
+
+    /// Its bodies.
+    pub(super) fn bodies(&self) -> Vec<Arc<Model>> {
+        let state = self.state();
+        let of = |what: &What| match what {
+            What::Conditional(task) => task.bodies.clone(),
+            _ => Vec::new(),
+        };
+        state.nodes.iter().flat_map(|node| of(&node.what)).collect()
+    }
+
+    /// Whether something is captured into one of its bodies, however deep.
+    pub(super) fn body_is_capturing(&self) -> bool {
+        let capturing = |body: &Arc<Model>| body.is_capturing() || body.body_is_capturing();
+        self.bodies().iter().any(capturing)
+    }
+
+    /// Whether it is `other`, or has it as a body, however deep.
+    pub(super) fn holds(&self, other: &Model) -> bool {
+        std::ptr::eq(self, other) || self.bodies().iter().any(|body| body.holds(other))
+    }
+
     /// Makes its handle valid.
     pub(super) fn publish(self: &Arc<Self>) -> Result<()> {
         list()?.insert(self.handle, Arc::clone(self));
@@ -286,6 +372,11 @@ impl Model {
     /// The handle of one of its tasks.
     pub(super) fn task_handle(&self, node: usize) -> u64 {
         TASK_TAG | u64::from(self.id) << PART_BITS | node as u64
+    }
+
+    /// The handle of one of its conditions.
+    pub(super) fn condition_handle(&self, condition: usize) -> u64 {
+        CONDITION_TAG | u64::from(self.id) << PART_BITS | condition as u64
     }
 
     /// The handle of one of its groups.
@@ -347,7 +438,13 @@ fn find_part(
 /// The model and the node of a task.
 pub(super) fn find_task(handle: u64) -> Result<(Arc<Model>, usize)> {
     let (model, node) = find_part("task", handle, TASK_TAG, "task of a model")?;
-    if node < model.state().nodes.len() {
+    let gone = |node: &Node| matches!(node.what, What::Gone);
+    if model
+        .state()
+        .nodes
+        .get(node)
+        .is_some_and(|node| !gone(node))
+    {
         return Ok((model, node));
     }
     Err(bad("task", handle, "task of a model"))
@@ -360,6 +457,47 @@ pub(super) fn find_group(handle: u64) -> Result<(Arc<Model>, usize)> {
         return Ok((model, group));
     }
     Err(bad("handle", handle, "task group"))
+}
+
+/// The model and the number of a condition.
+pub(super) fn find_condition(handle: u64) -> Result<(Arc<Model>, usize)> {
+    let (model, number) = find_part("handle", handle, CONDITION_TAG, "condition")?;
+    if number < model.state().conditions.len() {
+        return Ok((model, number));
+    }
+    Err(bad("handle", handle, "condition"))
+}
+
+/// Refuses a call while something is captured into a body.
+///
+/// # Errors
+/// 107045.
+pub(super) fn bodies_ready(model: &Model) -> Result<()> {
+    if !model.body_is_capturing() {
+        return Ok(());
+    }
+    Err(Error::sequence(
+        abi::ACL_ERROR_RT_SUB_ACLGRAPH_IS_CAPTURING,
+        "a body of a conditional task of the model is being captured; end that first (aclmdlRICaptureEnd)",
+    ))
+}
+
+/// Refuses a call that goes with whole models only.
+///
+/// # Errors
+/// 107000 for a body.
+pub(super) fn no_body(model: &Model) -> Result<()> {
+    if !model.is_body() {
+        return Ok(());
+    }
+    Err(Error::rt_param(
+        abi::ACL_ERROR_RT_PARAM_INVALID,
+        "modelRI",
+        format!(
+            "model {} is a body of a conditional task; run and destroy the model that has the task",
+            model.id
+        ),
+    ))
 }
 
 /// aclmdlRIGetId.
@@ -440,9 +578,12 @@ pub fn unregister_destroy_callback(handle: u64, function: Option<Destroyed>) -> 
 /// aclmdlRIDestroy.
 ///
 /// # Errors
-/// 100000 for NULL; 107017; 107026 while it is being captured; 107037 while it runs.
+/// 100000 for NULL; 107017; 107000 for a body of a conditional task; 107026 while it is being captured, 107045
+/// while a body is; 107037 while it runs.
 pub fn destroy(handle: u64) -> Result<()> {
     let model = find(handle)?;
+    no_body(&model)?;
+    bodies_ready(&model)?;
     {
         let mut state = model.state();
         if matches!(state.phase, Phase::Capturing(_)) {
@@ -487,10 +628,52 @@ pub(super) fn remove(model: &Arc<Model>) -> Result<()> {
         .into_iter()
         .for_each(|stream| stream.end_capture(model));
     super::replay::give_up(runners);
+    for body in model.bodies() {
+        // One that ended with another model that has it too has ended.
+        let _ = remove(&body);
+    }
     for (function, data) in callbacks {
         call(function, data);
     }
     Ok(())
+}
+
+/// A capture failed: there is no model then. A body stays, and is empty.
+///
+/// # Errors
+/// As [`remove`].
+pub(super) fn fail(model: &Arc<Model>) -> Result<()> {
+    if !model.is_body() {
+        return remove(model);
+    }
+    for body in model.bodies() {
+        let _ = remove(&body);
+    }
+    let runners = {
+        let mut state = model.state();
+        state.nodes.clear();
+        state.labels.clear();
+        state.groups.clear();
+        let branches = std::mem::take(&mut state.branches);
+        branches.into_iter().map(|branch| branch.runner).collect()
+    };
+    super::replay::give_up(runners);
+    Ok(())
+}
+
+impl Drop for Model {
+    fn drop(&mut self) {
+        // Bodies may outlive the model that they were made for, and get runners then.
+        let runners: Vec<u64> = self
+            .state()
+            .branches
+            .iter()
+            .map(|branch| branch.runner)
+            .collect();
+        if runners.iter().any(|runner| *runner != 0) {
+            super::replay::give_up(runners);
+        }
+    }
 }
 
 #[allow(unsafe_code)] // calls a function of the program

@@ -5,7 +5,7 @@ use std::io::Write as _;
 use cannery_abi as abi;
 use serde_json::{Value, json};
 
-use super::model::{Model, Node, Phase, What, find};
+use super::model::{Model, Node, Phase, State, What, bodies_ready, find};
 use crate::error::{Error, Result};
 use crate::process::current;
 use crate::stream::task::Task;
@@ -14,6 +14,7 @@ use crate::window::Window;
 fn ready(handle: u64) -> Result<std::sync::Arc<Model>> {
     let model = find(handle)?;
     if matches!(model.state().phase, Phase::Ready) {
+        bodies_ready(&model)?;
         return Ok(model);
     }
     Err(Error::sequence(
@@ -29,6 +30,9 @@ fn what(node: &Node, window: &Window) -> String {
         What::ExternalRecord => format!("record external event {:#x}", node.about.event),
         What::ExternalWait => format!("wait for external event {:#x}", node.about.event),
         What::ResetEvent | What::ResetLabel => format!("reset event {:#x}", node.about.event),
+        What::Control(control) => control.show(window),
+        What::Conditional(task) => task.show(),
+        What::Gone => String::new(),
         What::Run(slot) => slot.look(|task| {
             let details = task.details(window);
             if details.is_empty() {
@@ -40,44 +44,58 @@ fn what(node: &Node, window: &Window) -> String {
     }
 }
 
-/// aclmdlRIDebugPrint: to standard output, a line for each task.
+/// aclmdlRIDebugPrint: to standard output, a line for each task, bodies of conditional tasks behind their model.
 ///
 /// # Errors
-/// 100000 for NULL; 107017; 107026 while the model is being captured.
+/// 100000 for NULL; 107017; 107026 while the model is being captured, 107045 while a body is.
 pub fn debug_print(handle: u64) -> Result<()> {
     let model = ready(handle)?;
-    let window = &current()?.window;
+    let mut text = String::new();
+    lines(&model, &current()?.window, "", &mut text);
+    // A closed output is no reason to fail.
+    let _ = std::io::stdout().lock().write_all(text.as_bytes());
+    Ok(())
+}
+
+/// A model and its bodies, line by line.
+fn lines(model: &Model, window: &Window, indent: &str, text: &mut String) {
     let state = model.state();
-    let mut text = format!(
-        "model {} \"{}\": {} stream(s), {} task(s)\n",
+    text.push_str(&format!(
+        "{indent}model {} \"{}\": {} stream(s), {} task(s)\n",
         model.id,
         state.name,
         state.branches.len(),
-        state.nodes.len()
-    );
-    for (number, node) in state.nodes.iter().enumerate() {
+        shown(&state).count()
+    ));
+    for (number, node) in shown(&state) {
         let mark = match (node.disabled, node.group) {
             (true, _) => " (disabled)".to_owned(),
             (false, Some(group)) => format!(" (group {group})"),
             (false, None) => String::new(),
         };
         text.push_str(&format!(
-            "  {number:4}  stream {}  {}{mark}\n",
+            "{indent}  {number:4}  stream {}  {}{mark}\n",
             node.branch,
             what(node, window)
         ));
     }
     drop(state);
-    // A closed output is no reason to fail.
-    let _ = std::io::stdout().lock().write_all(text.as_bytes());
-    Ok(())
+    for body in model.bodies() {
+        lines(&body, window, &format!("{indent}    "), text);
+    }
+}
+
+/// The nodes that were not removed, with their numbers.
+fn shown(state: &State) -> impl Iterator<Item = (usize, &Node)> {
+    let there = |(_, node): &(usize, &Node)| !matches!(node.what, What::Gone);
+    state.nodes.iter().enumerate().filter(there)
 }
 
 /// aclmdlRIDebugJsonPrint: to a file, which is replaced. Flags: 0 streams and the numbers of their tasks, 1 every
 /// task.
 ///
 /// # Errors
-/// 100000 for NULL and flags; 107017; 107026; 107000 for a file that cannot be written.
+/// 100000 for NULL and flags; 107017; 107026, 107045; 107000 for a file that cannot be written.
 pub fn debug_json(handle: u64, path: Option<&str>, flags: u32) -> Result<()> {
     if handle == 0 {
         return Err(Error::null("modelRI"));
@@ -104,6 +122,14 @@ pub fn debug_json(handle: u64, path: Option<&str>, flags: u32) -> Result<()> {
     })
 }
 
+/// What the program said of a task: JSON where it is.
+fn info(text: &str) -> Value {
+    if text.is_empty() {
+        return Value::Null;
+    }
+    serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.to_owned()))
+}
+
 fn document(model: &Model, verbose: bool, window: &Window) -> Value {
     let state = model.state();
     let streams: Vec<Value> = state
@@ -111,10 +137,8 @@ fn document(model: &Model, verbose: bool, window: &Window) -> Value {
         .iter()
         .enumerate()
         .map(|(branch, place)| {
-            let tasks = state
-                .nodes
-                .iter()
-                .filter(|node| node.branch == branch)
+            let tasks = shown(&state)
+                .filter(|(_, node)| node.branch == branch)
                 .count();
             json!({ "stream": branch, "handle": format!("{:#x}", place.handle), "tasks": tasks })
         })
@@ -126,16 +150,20 @@ fn document(model: &Model, verbose: bool, window: &Window) -> Value {
         "groups": state.groups.len(),
     });
     if verbose {
-        let tasks: Vec<Value> = state
-            .nodes
-            .iter()
-            .enumerate()
+        let tasks: Vec<Value> = shown(&state)
             .map(|(number, node)| {
                 let kind = match &node.what {
                     What::Record { .. } | What::ExternalRecord => "record event",
                     What::Wait { .. } | What::ExternalWait => "wait for event",
                     What::ResetEvent | What::ResetLabel => "reset event",
+                    What::Control(control) => control.name(),
+                    What::Conditional(task) => task.name(),
+                    What::Gone => "",
                     What::Run(slot) => slot.look(Task::name),
+                };
+                let models: Vec<u32> = match &node.what {
+                    What::Conditional(task) => task.bodies.iter().map(|body| body.id).collect(),
+                    _ => Vec::new(),
                 };
                 json!({
                     "id": number,
@@ -144,10 +172,22 @@ fn document(model: &Model, verbose: bool, window: &Window) -> Value {
                     "text": what(node, window),
                     "group": node.group,
                     "disabled": node.disabled,
+                    "models": models,
+                    "operator_info": node.notes.operator.len(),
+                    "info": info(&node.notes.more),
                 })
             })
             .collect();
         document["tasks"] = Value::Array(tasks);
+    }
+    drop(state);
+    let bodies: Vec<Value> = model
+        .bodies()
+        .iter()
+        .map(|body| self::document(body, verbose, window))
+        .collect();
+    if !bodies.is_empty() {
+        document["models"] = Value::Array(bodies);
     }
     document
 }

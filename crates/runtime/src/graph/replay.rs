@@ -5,7 +5,10 @@ use std::time::{Duration, Instant};
 
 use cannery_abi as abi;
 
-use super::model::{Model, Phase, State, What, find};
+use super::branching::Choice;
+use super::model::{Model, Phase, State, What, bodies_ready, find, no_body};
+use super::walk;
+use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::process::here;
 use crate::stream::manage::{self, stream_of_call};
@@ -31,7 +34,7 @@ pub(super) fn give_up(runners: Vec<u64>) {
 }
 
 /// The stream that does the work of a branch.
-fn runner(model: &Model, state: &mut State, branch: usize) -> Result<&'static Stream> {
+pub(super) fn runner(model: &Model, state: &mut State, branch: usize) -> Result<&'static Stream> {
     let known = state.branches[branch].runner;
     if let Some(stream) = STREAMS.find(known) {
         return Ok(stream);
@@ -41,7 +44,7 @@ fn runner(model: &Model, state: &mut State, branch: usize) -> Result<&'static St
     Ok(made.1)
 }
 
-fn wait(stream: &'static Stream, record: Arc<Record>) {
+pub(super) fn wait(stream: &'static Stream, record: Arc<Record>) {
     let token = Arc::new(());
     engine::submit(
         stream,
@@ -53,7 +56,7 @@ fn wait(stream: &'static Stream, record: Arc<Record>) {
     );
 }
 
-fn record(stream: &'static Stream) -> Arc<Record> {
+pub(super) fn record(stream: &'static Stream) -> Arc<Record> {
     let record = Record::new(stream, None);
     engine::submit(stream, Task::Record(Arc::clone(&record)));
     record
@@ -78,6 +81,10 @@ fn run_on(model: &Model, handle: u64, stream: &'static Stream) -> Result<()> {
             ));
         }
     }
+    let program = match state.decides() {
+        true => Some(state.program()?),
+        false => None,
+    };
     // Every runner first: a run that is queued in part could not be taken back.
     let mut streams = Vec::with_capacity(state.branches.len());
     for branch in 0..state.branches.len() {
@@ -86,6 +93,25 @@ fn run_on(model: &Model, handle: u64, stream: &'static Stream) -> Result<()> {
         } else {
             runner(model, state, branch)?
         });
+    }
+    if let Some(program) = program {
+        let of =
+            |(number, branch): (usize, &super::model::Branch)| branch.from_start.then_some(number);
+        let heads: Vec<usize> = state.branches.iter().enumerate().filter_map(of).collect();
+        let before = state.walks.newest();
+        let run = walk::queue(program, heads.into_iter(), streams.clone(), stream, before);
+        state.walks.add(&run);
+        engine::submit(stream, gather(streams));
+        state.is_running();
+        state.runs.push((handle, stream, stream.submitted()));
+        return Ok(());
+    }
+    for task in state
+        .conditions
+        .iter()
+        .filter_map(|condition| condition.reset())
+    {
+        engine::submit(stream, task);
     }
     if state.built && !streams.is_empty() {
         let begin = record(stream);
@@ -96,9 +122,6 @@ fn run_on(model: &Model, handle: u64, stream: &'static Stream) -> Result<()> {
     let mut labels: Vec<Option<Arc<Record>>> = vec![None; state.labels.len()];
     for node in &state.nodes {
         let own = streams[node.branch];
-        if state.built && !state.branches[node.branch].from_start {
-            continue;
-        }
         match &node.what {
             What::Run(_) if node.disabled => {}
             What::Run(slot) if node.group.is_some() => {
@@ -118,7 +141,8 @@ fn run_on(model: &Model, handle: u64, stream: &'static Stream) -> Result<()> {
             What::ExternalRecord => event::record_external(node.about.event, own),
             What::ExternalWait => engine::submit(own, Task::WaitExternal(node.about.event)),
             What::ResetEvent => engine::submit(own, Task::ResetExternal(node.about.event)),
-            What::ResetLabel => {}
+            What::Conditional(task) => engine::submit(own, Choice::task(task)),
+            What::ResetLabel | What::Control(_) | What::Gone => {}
         }
     }
     if state.built {
@@ -131,14 +155,26 @@ fn run_on(model: &Model, handle: u64, stream: &'static Stream) -> Result<()> {
         .filter(|own| !std::ptr::eq(*own, stream))
         .collect();
     if !runners.is_empty() {
-        // Nobody waits for a runner but the stream of the run: it tells what failed there.
-        let gather = move || first_error(runners.iter().copied());
-        engine::submit(stream, Task::Compute(Arc::new(gather)));
+        engine::submit(stream, gather(runners));
     }
     // Forgets those that are over.
     state.is_running();
     state.runs.push((handle, stream, stream.submitted()));
     Ok(())
+}
+
+/// Nobody waits for runners but the stream of the run: it tells what failed there.
+pub(super) fn gather(runners: Vec<&'static Stream>) -> Task {
+    Task::Compute(Arc::new(move || first_error(runners.iter().copied())))
+}
+
+/// Nothing of any run in a context begins any more: its streams are about to end.
+pub(crate) fn stop_all(context: &'static Context) {
+    for model in super::model::all() {
+        if std::ptr::eq(model.context, context) {
+            model.state().walks.stop();
+        }
+    }
 }
 
 /// The first error of some streams; none has one afterwards.
@@ -152,14 +188,16 @@ fn first_error(streams: impl Iterator<Item = &'static Stream>) -> i32 {
 /// capture.
 ///
 /// # Errors
-/// 100000 for NULL; 107017; 107002, 107003; 107026 while the model is being captured; 207008 when no stream
-/// is left for its branches.
+/// 100000 for NULL; 107017; 107000 for a body of a conditional task; 107002, 107003; 107026 while the model is being
+/// captured, 107045 while a body is; 207008 when no stream is left for its branches.
 pub fn execute_async(model: u64, stream: u64) -> Result<()> {
     let model = find(model)?;
+    no_body(&model)?;
     let (_, own) = stream_of_call("stream", stream)?;
     if let Some(outer) = own.captured() {
         return super::tasks::copy_into(&model, &outer, own, stream);
     }
+    bodies_ready(&model)?;
     run_on(&model, stream, own)
 }
 
@@ -181,7 +219,9 @@ pub fn execute(model: u64, timeout: i32) -> Result<()> {
         .map(|limit| Instant::now() + Duration::from_millis(limit));
     let model = find(model)?;
     here()?;
+    no_body(&model)?;
     super::mode::unsafe_call("aclmdlRIExecute")?;
+    bodies_ready(&model)?;
     let made = manage::make_internal(model.context, model.generation)?;
     let result = run_on(&model, made.0, made.1).and_then(|()| {
         if !engine::wait_for(made.1, made.1.submitted(), until) {
@@ -212,6 +252,7 @@ pub fn abort(model: u64) -> Result<()> {
                 "captured models cannot be aborted; abort the stream they run on (aclrtStreamAbort)",
             ));
         }
+        state.walks.stop();
         state.branches.iter().map(|branch| branch.runner).collect()
     };
     for stream in runners

@@ -6,14 +6,15 @@ use std::sync::Arc;
 use cannery_abi as abi;
 
 use super::capture::Captured;
-use super::model::{self, Model, Node, Phase, What, find, find_task};
+use super::model::{self, Model, Node, Phase, Shown, What, find, find_task};
 use crate::error::{Error, Fault, Result};
+use crate::kernel::captured;
 use crate::stream::Stream;
 use crate::stream::task::Task;
 use crate::stream::value;
 
 /// Parameters of a task, as far as they can be read and changed.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 #[allow(missing_docs)] // the fields of aclmdlRITaskParams
 pub enum Parameters {
     EventRecord {
@@ -40,6 +41,19 @@ pub enum Parameters {
         value: u64,
         flag: u32,
     },
+    Kernel(captured::Parameters),
+}
+
+/// What pointers in the parameters of a task lead to: copies that live as long as the model, or until the task is
+/// shown again.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct Places {
+    /// Arguments from the host.
+    pub args: u64,
+    /// An aclrtLaunchKernelCfg; 0: without attributes.
+    pub config: u64,
+    /// What aclrtCacheLastTaskOpInfo said, and its bytes.
+    pub operator: (u64, usize),
 }
 
 fn ready(model: &Model) -> Result<()> {
@@ -115,7 +129,8 @@ pub fn tasks_of_stream(
             continue;
         }
         let mine = |(number, node): (usize, &Node)| {
-            of(&state.branches[node.branch]).then(|| model.task_handle(number))
+            let here = of(&state.branches[node.branch]) && !matches!(node.what, What::Gone);
+            here.then(|| model.task_handle(number))
         };
         let list: Vec<u64> = state.nodes.iter().enumerate().filter_map(mine).collect();
         return answer(&list, out, count);
@@ -134,6 +149,7 @@ fn kind(node: &Node) -> i32 {
         What::Record { .. } | What::ExternalRecord => abi::ACL_MODEL_RI_TASK_EVENT_RECORD,
         What::Wait { .. } | What::ExternalWait => abi::ACL_MODEL_RI_TASK_EVENT_WAIT,
         What::ResetEvent | What::ResetLabel => abi::ACL_MODEL_RI_TASK_EVENT_RESET,
+        What::Control(_) | What::Conditional(_) | What::Gone => abi::ACL_MODEL_RI_TASK_DEFAULT,
         What::Run(slot) => slot.look(|task| match task {
             Task::ValueWrite { .. } => abi::ACL_MODEL_RI_TASK_VALUE_WRITE,
             Task::ValueWait { .. } => abi::ACL_MODEL_RI_TASK_VALUE_WAIT,
@@ -169,13 +185,14 @@ pub fn task_sequence(task: u64, out: Option<&mut u32>) -> Result<()> {
     Ok(())
 }
 
-/// aclmdlRITaskGetParams: kind, group and parameters; `None` where a task has none that can be shown.
+/// aclmdlRITaskGetParams: kind, group and parameters; `None` where a task has none that can be shown; and where what
+/// they point to is.
 ///
 /// # Errors
 /// 100000 for NULL; 107017.
-pub fn task_parameters(task: u64) -> Result<(i32, u64, Option<Parameters>)> {
+pub fn task_parameters(task: u64) -> Result<(i32, u64, Option<Parameters>, Places)> {
     let (model, number) = find_task(task)?;
-    let state = model.state();
+    let mut state = model.state();
     let node = &state.nodes[number];
     let group = node.group.map_or(0, |group| model.group_handle(group));
     let (event, event_flag) = (node.about.event, node.about.event_flag);
@@ -206,6 +223,7 @@ pub fn task_parameters(task: u64) -> Result<(i32, u64, Option<Parameters>)> {
             event_flag,
             flag: 0,
         }),
+        What::Control(_) | What::Conditional(_) | What::Gone => None,
         What::Run(slot) => slot.look(|task| match task {
             Task::ValueWrite { at, value } => Some(Parameters::ValueWrite {
                 address: at.wrapping_sub(distance),
@@ -216,17 +234,84 @@ pub fn task_parameters(task: u64) -> Result<(i32, u64, Option<Parameters>)> {
                 value: *value,
                 flag: *flag,
             }),
+            Task::Kernel(launch) => Some(Parameters::Kernel(launch.parameters())),
             _ => None,
         }),
     };
-    Ok((kind(node), group, parameters))
+    let (kind, shown) = (kind(node), show(node, parameters.as_ref()));
+    let places = Places {
+        args: shown.args.as_ptr() as u64,
+        config: match shown.config {
+            [_, 0] => 0,
+            _ => shown.config.as_ptr() as u64,
+        },
+        operator: match shown.operator.len() {
+            0 => (0, 0),
+            bytes => (shown.operator.as_ptr() as u64, bytes),
+        },
+    };
+    state.nodes[number].shown = Some(shown);
+    Ok((kind, group, parameters, places))
+}
+
+/// Copies of what the parameters of a node point to.
+fn show(node: &Node, parameters: Option<&Parameters>) -> Box<Shown> {
+    let mut shown = Box::new(Shown {
+        operator: node.notes.operator.clone(),
+        ..Shown::default()
+    });
+    if let Some(Parameters::Kernel(launch)) = parameters {
+        if let captured::Arguments::Host(bytes) = &launch.args {
+            shown.args = bytes.clone();
+        }
+        let attribute = |(id, words): &(i32, [u32; 4])| abi::aclrtLaunchKernelAttr {
+            id: *id,
+            value: abi::aclrtLaunchKernelAttrValue { rsv: *words },
+        };
+        shown.attributes = launch.attributes.iter().map(attribute).collect();
+        let count = shown.attributes.len() as u64;
+        shown.config = [shown.attributes.as_ptr() as u64, count];
+    }
+    shown
+}
+
+/// The launch behind a task.
+fn launch(node: &Node) -> Result<Arc<crate::kernel::run::Launch>> {
+    let found = match &node.what {
+        What::Run(slot) => slot.look(|task| match task {
+            Task::Kernel(launch) => Some(Arc::clone(launch)),
+            _ => None,
+        }),
+        _ => None,
+    };
+    found.ok_or_else(|| {
+        Error::sequence(
+            abi::ACL_ERROR_RT_TASK_TYPE_NOT_SUPPORT,
+            "the task is no kernel; ask for its kind first (aclmdlRITaskGetType)",
+        )
+    })
+}
+
+/// aclmdlRIKernelTaskGetAttribute: the words of an attribute's value; zeros where the launch does not set it.
+///
+/// # Errors
+/// 100000 for NULL; 107017; 507009 for what is no kernel; 107000 for attributes that do not exist; 207000 for those
+/// that cannot be asked for.
+pub fn kernel_attribute(task: u64, attribute: i32, out: Option<&mut [u32; 4]>) -> Result<()> {
+    let (model, number) = find_task(task)?;
+    let Some(out) = out else {
+        return Err(Error::null("attrValue"));
+    };
+    let launch = launch(&model.state().nodes[number])?;
+    *out = launch.attribute(attribute)?;
+    Ok(())
 }
 
 fn model_distance() -> Result<u64> {
     Ok(crate::process::current()?.window.distance())
 }
 
-/// aclmdlRITaskSetParams: parameters that count after aclmdlRIUpdate. Only value tasks can be changed here.
+/// aclmdlRITaskSetParams: parameters that count after aclmdlRIUpdate. Value tasks and kernels can be changed here.
 ///
 /// # Errors
 /// 107017; 107000 for parameters of another kind of task, or that are wrong; 507009 for tasks that cannot
@@ -252,13 +337,17 @@ pub fn set_task_parameters(task: u64, parameters: Parameters) -> Result<()> {
                 flag,
             }
         }
+        Parameters::Kernel(new) => {
+            let old = launch(&model.state().nodes[number])?;
+            Task::Kernel(Arc::new(old.with(new)?))
+        }
         _ => return Err(fixed("event tasks")),
     };
     let mut state = model.state();
     let node = &mut state.nodes[number];
     let same = match &node.what {
         What::Run(slot) => slot.look(Task::name) == staged.name(),
-        _ => return Err(fixed("event tasks")),
+        _ => return Err(fixed("tasks of this kind")),
     };
     if !same {
         return Err(Error::rt_param(
@@ -275,7 +364,7 @@ fn fixed(what: &str) -> Error {
     Error::sequence(
         abi::ACL_ERROR_RT_TASK_TYPE_NOT_SUPPORT,
         format!(
-            "{what} cannot be changed; value tasks can, and task groups (aclmdlRICaptureTaskUpdateBegin) change \
+            "{what} cannot be changed; value tasks and kernels can, and task groups (aclmdlRICaptureTaskUpdateBegin) change \
                  copies, sets, value tasks and kernels"
         ),
     )
@@ -284,13 +373,13 @@ fn fixed(what: &str) -> Error {
 /// aclmdlRITaskDisable: the task is left out from the next aclmdlRIUpdate on.
 ///
 /// # Errors
-/// 100000 for NULL; 107017; 507009 for event tasks, which others may wait for.
+/// 100000 for NULL; 107017; 507009 for event tasks, which others may wait for, and for what decides where runs go.
 pub fn disable_task(task: u64) -> Result<()> {
     let (model, number) = find_task(task)?;
     let mut state = model.state();
     let node = &mut state.nodes[number];
     if !matches!(node.what, What::Run(_)) {
-        return Err(fixed("event tasks"));
+        return Err(fixed("tasks of this kind"));
     }
     node.staged = Some(Task::nothing());
     Ok(())
@@ -303,10 +392,11 @@ pub fn disable_task(task: u64) -> Result<()> {
 pub fn update(handle: u64) -> Result<()> {
     let model = find(handle)?;
     ready(&model)?;
+    let running = model.is_running();
     let mut state = model.state();
     let cause = if state.built {
         "the model was built; only captured models can be updated"
-    } else if state.is_running() {
+    } else if running {
         "a run of the model is not over; wait for its stream first (aclrtSynchronizeStream)"
     } else {
         ""
@@ -338,7 +428,8 @@ pub(super) fn copy_into(
     handle: u64,
 ) -> Result<()> {
     ready(inner)?;
-    if Arc::ptr_eq(inner, &outer.model) {
+    super::model::bodies_ready(inner)?;
+    if inner.holds(&outer.model) {
         return Err(Fault::State {
             code: abi::ACL_ERROR_RT_MODEL_CAPTURED,
             cause: "a model cannot hold itself".to_owned(),
@@ -352,6 +443,13 @@ pub(super) fn copy_into(
         ));
     }
     let mut into = outer.model.state();
+    for task in from
+        .conditions
+        .iter()
+        .filter_map(|condition| condition.reset())
+    {
+        into.push_task(outer.branch, task);
+    }
     let branches: Vec<usize> = (0..from.branches.len())
         .map(|branch| match branch {
             0 => outer.branch,
@@ -374,6 +472,10 @@ pub(super) fn copy_into(
             What::ExternalWait => into.push(branch, What::ExternalWait, node.about),
             What::ResetEvent => into.push(branch, What::ResetEvent, node.about),
             What::ResetLabel => into.push(branch, What::ResetLabel, node.about),
+            What::Conditional(task) => {
+                into.push(branch, What::Conditional(Arc::clone(task)), node.about);
+            }
+            What::Control(_) | What::Gone => {}
         }
     }
     Ok(())

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use cannery_abi as abi;
 
+use super::capture::not_captured;
 use super::model::{Model, Phase, What, find_group};
 use crate::error::{Error, Fault, Result};
 use crate::stream::manage::stream_of_call;
@@ -33,16 +34,6 @@ fn wrong_state(cause: impl Into<String>) -> Error {
 /// The stream collects an update.
 pub(super) fn under_way() -> Error {
     wrong_state("an update is under way on the stream; end it first (aclmdlRICaptureTaskUpdateEnd)")
-}
-
-fn not_captured(handle: u64) -> Error {
-    Fault::State {
-        code: abi::ACL_ERROR_RT_STREAM_NOT_CAPTURED,
-        cause: format!(
-            "stream {handle:#x} is not being captured; begin a capture first (aclmdlRICaptureBegin)"
-        ),
-    }
-    .into()
 }
 
 /// aclmdlRICaptureTaskGrpBegin: what is captured on the stream from now on is a group.
@@ -99,7 +90,7 @@ pub fn group_end(handle: u64, out: Option<&mut u64>) -> Result<()> {
     if nodes.iter().any(fixed) {
         return Err(Error::sequence(
             abi::ACL_ERROR_RT_TASK_TYPE_NOT_SUPPORT,
-            "the group holds an event call, which cannot be updated; keep events outside of groups",
+            "the group holds an event call or a conditional task, which cannot be updated; keep those outside of groups",
         ));
     }
     let number = state.groups.len();

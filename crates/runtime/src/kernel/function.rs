@@ -369,7 +369,7 @@ pub fn sync_address(out: Option<&mut u64>) -> Result<()> {
         return Ok(());
     }
     let page = DeviceBlock::new(&here, BYTES)?;
-    super::run::clear(&page, BYTES);
+    crate::memory::inner::clear(&page, BYTES);
     *out = page.address();
     pages.push(page);
     Ok(())

@@ -92,7 +92,7 @@ fn config(attributes: &[Attribute]) -> Result<Config> {
 ///
 /// # Safety
 /// They are readable.
-unsafe fn copy_in(from: u64, bytes: u64) -> Vec<u8> {
+pub(super) unsafe fn copy_in(from: u64, bytes: u64) -> Vec<u8> {
     let mut all = vec![0u8; bytes as usize];
     // SAFETY: per contract; `all` has as many.
     unsafe { os::copy::copy(all.as_mut_ptr() as u64, from, bytes) };
@@ -117,6 +117,51 @@ fn check_stream(stream: u64) -> Result<()> {
     }
 }
 
+/// What is launched, but for its arguments.
+pub(super) struct Call {
+    function: u64,
+    kernel: Arc<Kernel>,
+    shape: Shape,
+    attributes: Vec<Attribute>,
+    scratch: u32,
+}
+
+impl Call {
+    /// A kernel in blocks.
+    fn blocks(
+        function: u64,
+        kernel: Arc<Kernel>,
+        count: u32,
+        attributes: Vec<Attribute>,
+        config: Config,
+    ) -> Call {
+        let first = config.first;
+        Call {
+            function,
+            kernel,
+            shape: Shape::Blocks { first, count },
+            attributes,
+            scratch: config.scratch,
+        }
+    }
+
+    pub(super) fn launch(self, here: &Here, args: Args) -> Result<Launch> {
+        let (image, variables) = self.kernel.image(here)?;
+        Ok(Launch {
+            function: self.function,
+            kernel: self.kernel,
+            attributes: self.attributes,
+            _image: image,
+            variables,
+            device: here.device().index() as u32,
+            distance: here.runtime.window.distance(),
+            shape: self.shape,
+            args,
+            scratch: self.scratch,
+        })
+    }
+}
+
 struct Target {
     here: Here,
     stream: &'static Stream,
@@ -136,24 +181,8 @@ fn target(stream: u64) -> Result<Target> {
     })
 }
 
-fn submit(
-    target: &Target,
-    kernel: Arc<Kernel>,
-    shape: Shape,
-    config: Config,
-    args: Args,
-) -> Result<()> {
-    let (image, variables) = kernel.image(&target.here)?;
-    let launch = Launch {
-        kernel,
-        _image: image,
-        variables,
-        device: target.here.device().index() as u32,
-        distance: target.here.runtime.window.distance(),
-        shape,
-        args,
-        scratch: config.scratch,
-    };
+fn submit(target: &Target, call: Call, args: Args) -> Result<()> {
+    let launch = call.launch(&target.here, args)?;
     engine::submit(target.stream, Task::Kernel(Arc::new(launch)));
     Ok(())
 }
@@ -161,16 +190,14 @@ fn submit(
 /// Launches with arguments that have to get to the device.
 fn submit_host_args(
     target: &Target,
-    kernel: Arc<Kernel>,
-    shape: Shape,
-    config: Config,
+    call: Call,
     mut bytes: Vec<u8>,
     placeholders: &[Placeholder],
 ) -> Result<()> {
     // Before memory is taken for them.
-    kernel.image(&target.here)?;
+    call.kernel.image(&target.here)?;
     if bytes.is_empty() {
-        return submit(target, kernel, shape, config, Args::None);
+        return submit(target, call, Args::None);
     }
     // A launch that a model repeats needs memory that stays its own.
     let allocator = (!target.stream.keeps_tasks()).then_some(target.handle);
@@ -185,17 +212,26 @@ fn submit_host_args(
         at: place
             .address
             .wrapping_add(target.here.runtime.window.distance()),
-        _block: place.block.take(),
+        block: place.block.take().map(Arc::new),
     };
     // Memory of the stream's allocator goes back when `place` ends, which is in stream order.
-    submit(target, kernel, shape, config, args)
+    submit(target, call, args)
 }
 
-fn blocks(count: u32, config: Config) -> Shape {
-    Shape::Blocks {
-        first: config.first,
-        count,
-    }
+/// A launch in blocks for a model that exists already.
+pub(super) fn call(function: u64, count: u32, attributes: Vec<Attribute>) -> Result<Call> {
+    check_front(function, "params.funcHandle", count)?;
+    let config = config(&attributes)?;
+    let kernel = find("params.funcHandle", function)?;
+    not_simt(&kernel)?;
+    Ok(Call::blocks(function, kernel, count, attributes, config))
+}
+
+/// Device memory for arguments of a launch that repeats.
+pub(super) fn place_for(here: &Here, bytes: u64) -> Result<super::captured::Place> {
+    let mut place = custom_allocator::workspace(here, None, bytes)?;
+    let at = place.address.wrapping_add(here.runtime.window.distance());
+    Ok((at, place.block.take().map(Arc::new)))
 }
 
 fn not_simt(kernel: &Kernel) -> Result<()> {
@@ -234,29 +270,35 @@ pub fn with_device_args(
     if data != 0 && bytes == 0 {
         return Err(Error::zero("argsSize"));
     }
-    let config = config(&attributes()?)?;
+    let attributes = attributes()?;
+    let config = config(&attributes)?;
     let kernel = find("funcHandle", function)?;
     check_stream(stream)?;
     not_simt(&kernel)?;
     let target = target(stream)?;
-    let args = if bytes == 0 {
-        Args::None
-    } else {
-        let spot = locate::range(target.here.runtime, "argsData", data, bytes)?;
-        if spot.device != Some(target.here.device().index()) {
-            return Err(Error::address(
-                "argsData",
-                data,
-                match spot.device {
-                    Some(device) => format!("memory of device {device}, not of the launching one"),
-                    None => "host memory; aclrtLaunchKernelWithHostArgs takes arguments from there"
-                        .to_owned(),
-                },
-            ));
-        }
-        Args::Device(spot.at)
-    };
-    submit(&target, kernel, blocks(count, config), config, args)
+    let args = device_args(&target.here, data, bytes)?;
+    let call = Call::blocks(function, kernel, count, attributes, config);
+    submit(&target, call, args)
+}
+
+/// Arguments in memory of the program on the device.
+pub(super) fn device_args(here: &Here, data: u64, bytes: u64) -> Result<Args> {
+    if bytes == 0 {
+        return Ok(Args::None);
+    }
+    let spot = locate::range(here.runtime, "argsData", data, bytes)?;
+    if spot.device != Some(here.device().index()) {
+        return Err(Error::address(
+            "argsData",
+            data,
+            match spot.device {
+                Some(device) => format!("memory of device {device}, not of the launching one"),
+                None => "host memory; aclrtLaunchKernelWithHostArgs takes arguments from there"
+                    .to_owned(),
+            },
+        ));
+    }
+    Ok(Args::Device { at: spot.at, bytes })
 }
 
 /// aclrtLaunchKernelWithConfig: arguments of a list.
@@ -283,14 +325,15 @@ pub fn with_list(
             "reserved, must be NULL",
         ));
     }
-    let config = config(&attributes()?)?;
+    let attributes = attributes()?;
+    let config = config(&attributes)?;
     let kernel = find("funcHandle", function)?;
     check_stream(stream)?;
     not_simt(&kernel)?;
     let (bytes, placeholders) = args::bytes_for(function, list)?;
     let target = target(stream)?;
-    let shape = blocks(count, config);
-    submit_host_args(&target, kernel, shape, config, bytes, &placeholders)
+    let call = Call::blocks(function, kernel, count, attributes, config);
+    submit_host_args(&target, call, bytes, &placeholders)
 }
 
 /// Checks arguments in host memory and copies them.
@@ -338,23 +381,22 @@ pub unsafe fn with_host_args(
     args: &HostArgs<'_>,
 ) -> Result<()> {
     check_front(function, "funcHandle", count)?;
-    let config = config(&attributes()?)?;
+    let attributes = attributes()?;
+    let config = config(&attributes)?;
     // SAFETY: per contract.
     let (bytes, placeholders) = unsafe { read(args)? };
     let kernel = find("funcHandle", function)?;
     check_stream(stream)?;
     not_simt(&kernel)?;
     let target = target(stream)?;
-    let shape = blocks(count, config);
-    submit_host_args(&target, kernel, shape, config, bytes, &placeholders)
+    let call = Call::blocks(function, kernel, count, attributes, config);
+    submit_host_args(&target, call, bytes, &placeholders)
 }
 
 /// A function handle, or the address of a kernel of the program.
-fn handle_or_symbol(func: u64) -> Result<Arc<Kernel>> {
-    match symbol::kernel_at(func)? {
-        Some(handle) => find("func", handle),
-        None => find("func", func),
-    }
+fn handle_or_symbol(func: u64) -> Result<(u64, Arc<Kernel>)> {
+    let handle = symbol::kernel_at(func)?.unwrap_or(func);
+    Ok((handle, find("func", handle)?))
 }
 
 /// Packs arguments that are given by address.
@@ -397,14 +439,16 @@ pub unsafe fn with_array(
     args: u64,
 ) -> Result<()> {
     check_front(func, "func", count)?;
-    let config = config(&attributes()?)?;
-    let kernel = handle_or_symbol(func)?;
+    let attributes = attributes()?;
+    let config = config(&attributes)?;
+    let (function, kernel) = handle_or_symbol(func)?;
     check_stream(stream)?;
     not_simt(&kernel)?;
     // SAFETY: per contract.
     let bytes = unsafe { pack(&kernel, args)? };
     let target = target(stream)?;
-    submit_host_args(&target, kernel, blocks(count, config), config, bytes, &[])
+    let call = Call::blocks(function, kernel, count, attributes, config);
+    submit_host_args(&target, call, bytes, &[])
 }
 
 /// Grid and block of a SIMT launch, in blocks and threads.
@@ -472,17 +516,25 @@ pub unsafe fn simt_with_host_args(
 ) -> Result<()> {
     check_front(func, "func", 1)?;
     let (shape, scratch) = threads(dimensions)?;
+    let attributes = attributes()?;
     let config = Config {
         scratch,
-        ..config(&attributes()?)?
+        ..config(&attributes)?
     };
     // SAFETY: per contract.
     let (bytes, placeholders) = unsafe { read(args)? };
-    let kernel = handle_or_symbol(func)?;
+    let (function, kernel) = handle_or_symbol(func)?;
     check_stream(stream)?;
     only_simt(&kernel)?;
     let target = target(stream)?;
-    submit_host_args(&target, kernel, shape, config, bytes, &placeholders)
+    let call = Call {
+        function,
+        kernel,
+        shape,
+        attributes,
+        scratch: config.scratch,
+    };
+    submit_host_args(&target, call, bytes, &placeholders)
 }
 
 /// aclrtLaunchSIMTKernelWithArgsArray.
@@ -501,15 +553,23 @@ pub unsafe fn simt_with_array(
 ) -> Result<()> {
     check_front(func, "func", 1)?;
     let (shape, scratch) = threads(dimensions)?;
+    let attributes = attributes()?;
     let config = Config {
         scratch,
-        ..config(&attributes()?)?
+        ..config(&attributes)?
     };
-    let kernel = handle_or_symbol(func)?;
+    let (function, kernel) = handle_or_symbol(func)?;
     check_stream(stream)?;
     only_simt(&kernel)?;
     // SAFETY: per contract.
     let bytes = unsafe { pack(&kernel, args)? };
     let target = target(stream)?;
-    submit_host_args(&target, kernel, shape, config, bytes, &[])
+    let call = Call {
+        function,
+        kernel,
+        shape,
+        attributes,
+        scratch: config.scratch,
+    };
+    submit_host_args(&target, call, bytes, &[])
 }

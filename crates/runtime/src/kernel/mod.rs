@@ -21,6 +21,7 @@
 
 pub mod args;
 pub mod binary;
+pub mod captured;
 pub(crate) mod elf;
 pub mod function;
 pub(crate) mod handles;

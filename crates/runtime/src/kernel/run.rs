@@ -4,12 +4,17 @@
 use std::sync::Arc;
 
 use super::function::Kernel;
+use super::launch::Attribute;
 use crate::memory::inner::DeviceBlock;
 use crate::os::{self, loader};
 
 /// Everything a launch needs; it keeps it alive.
 pub(crate) struct Launch {
+    /// Handle that the program launched.
+    pub(super) function: u64,
     pub(super) kernel: Arc<Kernel>,
+    /// As the program gave them.
+    pub(super) attributes: Vec<Attribute>,
     /// The image with the variables that it sees.
     pub(super) _image: Arc<DeviceBlock>,
     /// What takes a variable of the module to the image.
@@ -37,13 +42,13 @@ pub(crate) enum Args {
     /// The kernel has none.
     None,
     /// In memory of the program on the device.
-    Device(u64),
-    /// Bytes that are put to `at` on the device when the task begins. `_block`: what is released
+    Device { at: u64, bytes: u64 },
+    /// Bytes that are put to `at` on the device when the task begins. `block`: what is released
     /// afterwards; `None` where the memory belongs to the stream's allocator.
     Host {
         bytes: Box<[u8]>,
         at: u64,
-        _block: Option<DeviceBlock>,
+        block: Option<Arc<DeviceBlock>>,
     },
 }
 
@@ -78,7 +83,7 @@ impl Launch {
     pub(crate) fn run(&self) {
         let args = match &self.args {
             Args::None => 0,
-            Args::Device(at) => *at,
+            Args::Device { at, .. } => *at,
             Args::Host { bytes, at, .. } => {
                 // SAFETY: `at` has room for so many bytes until the work that follows on the stream.
                 unsafe { os::copy::copy(*at, bytes.as_ptr() as u64, bytes.len() as u64) };
@@ -137,10 +142,4 @@ fn each(size: [u32; 3], mut act: impl FnMut([u32; 3])) {
             }
         }
     }
-}
-
-/// Fills a block with zeros.
-pub(super) fn clear(block: &DeviceBlock, bytes: u64) {
-    // SAFETY: the block has so many bytes.
-    unsafe { os::copy::fill(block.alias(), 0, bytes) };
 }

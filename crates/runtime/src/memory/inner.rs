@@ -116,3 +116,10 @@ impl Drop for DeviceBlock {
         }
     }
 }
+
+/// Fills a block with zeros.
+#[allow(unsafe_code)] // writes to it
+pub(crate) fn clear(block: &DeviceBlock, bytes: u64) {
+    // SAFETY: the block has so many bytes.
+    unsafe { crate::os::copy::fill(block.alias(), 0, bytes) };
+}

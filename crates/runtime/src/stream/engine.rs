@@ -45,6 +45,8 @@ const PATIENCE: Duration = Duration::from_secs(2);
 const STACK: usize = 8 << 20;
 /// Turns of the loop before somebody without work sleeps.
 const SPINS: u32 = 2_000;
+/// Pieces of one task that are done before other streams have their turn.
+const PIECES: u32 = 64;
 /// Most workers, those in host functions included.
 const MOST_WORKERS: usize = 512;
 
@@ -249,6 +251,7 @@ fn run_tasks(stream: &'static Stream, helper: bool, most: u32) {
         return;
     }
     let mut left = most;
+    let mut pieces = PIECES;
     let empty = loop {
         if stream.turn.is_blocked() {
             break false;
@@ -266,6 +269,8 @@ fn run_tasks(stream: &'static Stream, helper: bool, most: u32) {
                 Some(task) => {
                     // Under the lock of the queue: see `let_go_of`.
                     stream.moving.store(task.moves_bytes(), Ordering::SeqCst);
+                    let piecewise = matches!(task, Task::Composite(_));
+                    stream.piecewise.store(piecewise, Ordering::Relaxed);
                     (queue.pop_front(), drops)
                 }
             }
@@ -310,6 +315,15 @@ fn run_tasks(stream: &'static Stream, helper: bool, most: u32) {
                     break false;
                 }
             }
+            Outcome::Again(task) => {
+                if put_back(stream, task, drops) {
+                    stream.turn.end();
+                    pieces -= 1;
+                    if pieces == 0 {
+                        break false;
+                    }
+                }
+            }
             Outcome::LookAgain(task) => {
                 if !put_back(stream, task, drops) {
                     continue;
@@ -348,9 +362,15 @@ fn put_back(stream: &'static Stream, task: Task, drops: u64) -> bool {
             return true;
         }
     }
+    // Who waited when the others were dropped has been told then.
+    let told = stream.piecewise.swap(false, Ordering::Relaxed);
     task.drop_unrun();
     stream.turn.end();
-    count_lost(stream, 1);
+    if told {
+        count_done(stream, 1);
+    } else {
+        count_lost(stream, 1);
+    }
     false
 }
 
@@ -618,6 +638,9 @@ pub(crate) fn drop_tasks(stream: &'static Stream) {
     let dropped = {
         let mut queue = stream.queue.lock();
         stream.drops.fetch_add(1, Ordering::Relaxed);
+        if stream.piecewise.load(Ordering::Relaxed) && stream.turn.has_runner() {
+            stream.lost.fetch_add(1, Ordering::SeqCst);
+        }
         std::mem::take(&mut *queue)
     };
     super::order::forget(stream);
@@ -634,17 +657,53 @@ pub(crate) fn drop_tasks(stream: &'static Stream) {
     // A runner, if there is one, finds out by itself.
     if stream.turn.take() {
         let unblocked = stream.turn.unblock();
-        let rest = stream
-            .turn
-            .give_back(true, || !stream.queue.lock().is_empty());
-        if unblocked {
-            ACTIVE.fetch_sub(1, Ordering::SeqCst);
-        }
-        settle(stream, rest);
+        leave(stream, unblocked);
     }
     state()
         .pollers
         .retain(|other| !std::ptr::eq(*other, stream));
+}
+
+/// Ends the task that a stream is at, if that waits; what is queued behind it goes on. A task that moves bytes is
+/// over soon, and is let finish. False: it is a function or kernel of the program, which cannot be ended.
+pub(crate) fn stop_task(stream: &'static Stream) -> bool {
+    /// How long a look at what a task waits for may take.
+    const PATIENCE: Duration = Duration::from_millis(200);
+    let began = Instant::now();
+    loop {
+        if !stream.turn.is_blocked() {
+            // It is at no task.
+            return true;
+        }
+        if stream.turn.take() {
+            break;
+        }
+        if began.elapsed() > PATIENCE && !stream.moving.load(Ordering::SeqCst) {
+            return false;
+        }
+        std::thread::yield_now();
+    }
+    // With the token: nobody takes the task meanwhile.
+    let waits = stream.turn.is_blocked();
+    let task = waits.then(|| stream.queue.lock().pop_front()).flatten();
+    if let Some(task) = task {
+        task.drop_unrun();
+        count_done(stream, 1);
+    }
+    let unblocked = stream.turn.unblock();
+    leave(stream, unblocked);
+    true
+}
+
+/// Gives the token of a stream back whose tasks were dropped, all or some.
+fn leave(stream: &'static Stream, unblocked: bool) {
+    let rest = stream
+        .turn
+        .give_back(true, || !stream.queue.lock().is_empty());
+    if unblocked {
+        ACTIVE.fetch_sub(1, Ordering::SeqCst);
+    }
+    settle(stream, rest);
 }
 
 /// In a forked child: workers stayed with the parent.
@@ -653,6 +712,7 @@ pub(crate) fn forget() {
     super::nudge::forget();
     GENERATION.fetch_add(1, Ordering::Relaxed);
     super::STREAMS.end_all();
+    crate::graph::label::forget();
     super::event::EVENTS.end_all();
     super::notify::NOTIFIES.end_all();
     super::count_notify::COUNTERS.end_all();

@@ -484,6 +484,26 @@ pub(crate) fn record_external(handle: u64, stream: &'static Stream) {
     }
 }
 
+/// Records an event of the program for a model, on a stream that is there by now.
+pub(super) fn record_now(handle: u64, stream: &'static Stream) {
+    let Some(event) = EVENTS.find(handle) else {
+        return;
+    };
+    let info = event.read();
+    if let Some(up) = info.up {
+        up.store(true, Ordering::Release);
+        return engine::look_again();
+    }
+    let record = Record::new(stream, info.shared);
+    {
+        let mut inner = event.inner.lock();
+        inner.captured = None;
+        inner.record = Some(record.clone());
+    }
+    record.fire(|| {});
+    engine::look_again();
+}
+
 /// What a model that runs finds when it comes to wait for an event of the program.
 pub(super) enum Found {
     /// Nothing to wait for.

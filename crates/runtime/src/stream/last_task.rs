@@ -23,6 +23,14 @@ pub(super) fn note(stream: &Stream, number: u64) {
     }
 }
 
+/// Does something for a model on whatever thread it is: what this thread submitted itself stays its last task.
+pub(crate) fn undisturbed<R>(act: impl FnOnce() -> R) -> R {
+    let before = LAST.get();
+    let result = act();
+    LAST.set(before);
+    result
+}
+
 /// Id of the last task that the calling thread submitted to a stream of aclrtCreateStream or
 /// aclrtCreateStreamWithConfig. Ids wrap after 2^32 tasks of a stream.
 ///

@@ -1,10 +1,12 @@
 //! Manual chapter: stream management.
 
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
 
 use cannery_abi as abi;
 
 use super::event::bad_handle;
+use super::task::Task;
 use super::{Home, STREAMS, Stream, engine, failure, state_callback};
 use crate::context::Context;
 use crate::error::{Error, Fault, Result};
@@ -279,14 +281,41 @@ fn retire(handle: u64, stream: &'static Stream) {
     }
 }
 
+/// Waits for the work of a stream whose context is going away. Work that never ends is never waited for to its end:
+/// whoever looks why the program hangs finds it in the log.
+fn wait_patiently(stream: &'static Stream) {
+    const PATIENCE: Duration = Duration::from_secs(5);
+    let target = stream.submitted();
+    if engine::wait_for(stream, target, Some(Instant::now() + PATIENCE)) {
+        return;
+    }
+    let at = stream.queue.lock().front().map_or("a task", Task::name);
+    crate::log::warn(format_args!(
+        "the end of a context or device waits for stream {} since {} s: its next task is \"{at}\"; end the stream's \
+         work first (aclrtStreamAbort, aclrtDestroyStreamForce, for models aclmdlRIAbort) if it cannot end by itself",
+        stream.id.load(Ordering::Relaxed),
+        PATIENCE.as_secs()
+    ));
+    engine::wait_for(stream, target, None);
+}
+
 /// Ends every stream of a context that is going away. `wait`: their work is finished first.
 pub(crate) fn end_of_context(context: &'static Context, wait: bool) {
+    let own = |stream: &Stream| {
+        let home = stream.home().context;
+        home.is_some_and(|other| std::ptr::eq(other, context))
+    };
+    if wait {
+        // Whoever runs a model waits for its end; before that, streams of the model may get more to do.
+        for (_, stream) in STREAMS.living() {
+            if own(stream) {
+                wait_patiently(stream);
+            }
+        }
+    }
+    crate::graph::stop_all(context);
     for (handle, stream) in STREAMS.living() {
-        if stream
-            .home()
-            .context
-            .is_some_and(|other| std::ptr::eq(other, context))
-        {
+        if own(stream) {
             state_callback::ending(handle);
             if wait {
                 engine::wait_for(stream, stream.submitted(), None);
@@ -310,6 +339,34 @@ pub fn abort(handle: u64) -> Result<()> {
     capture::refuse_captured(stream, handle)?;
     engine::drop_tasks(stream);
     Ok(())
+}
+
+/// aclrtStreamStop: ends the task that the stream is at, if it waits for something; the next one begins.
+///
+/// # Errors
+/// 107000 for NULL and for a stream of a model; 107017; 107002, 107003; 107027 while it is captured; 207000 while a
+/// host function or kernel runs.
+pub fn stop(handle: u64) -> Result<()> {
+    if handle == 0 {
+        return Err(Fault::RtNull { param: "stm" }.into());
+    }
+    let (_, stream) = own_stream("stm", handle)?;
+    capture::refuse_captured(stream, handle)?;
+    if stream.is_captured() {
+        return Err(Error::rt_param(
+            abi::ACL_ERROR_RT_PARAM_INVALID,
+            "stm",
+            format!(
+                "stream {handle:#x} is bound to a model; stop the runs of that (aclmdlRIAbort)"
+            ),
+        ));
+    }
+    if engine::stop_task(stream) {
+        return Ok(());
+    }
+    Err(Error::unsupported(
+        "the stream is in a host function or kernel, which ends by itself only; let it return first",
+    ))
 }
 
 /// aclrtCtxGetCurrentDefaultStream.

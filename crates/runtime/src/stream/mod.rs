@@ -20,6 +20,7 @@
 //! Lock order: a stream's queue, a record, the run queue; none is held while a task runs.
 
 pub(crate) mod bell;
+pub(crate) mod composite;
 pub mod count_notify;
 pub(crate) mod engine;
 pub mod event;
@@ -91,6 +92,8 @@ pub(crate) struct Stream {
     lost: AtomicU64,
     /// The task being run moves bytes.
     moving: AtomicBool,
+    /// It is done piece by piece: it ends with the piece when its tasks are dropped.
+    piecewise: AtomicBool,
     /// For threads that sleep until `done` changes, and for streams that wait for that.
     bell: Bell,
     /// What it comes after, and who waits for it.

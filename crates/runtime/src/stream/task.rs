@@ -8,6 +8,7 @@ use std::time::Instant;
 
 use cannery_abi as abi;
 
+use super::composite::Composite;
 use super::count_notify::{Condition, Count};
 use super::event::{self, Event, Found};
 use super::notify::{self, Flag, Wait};
@@ -59,9 +60,13 @@ pub(crate) enum Task {
     },
     /// Kernels of the program; see [`crate::kernel`].
     Kernel(Arc<Launch>),
+    /// Work that is done piece by piece.
+    Composite(Box<dyn Composite>),
     /// For a subscribed thread; done when it ran, or at once when the stream does not wait for it.
     Report(Arc<Report>),
     Record(Arc<Record>),
+    /// A record inside of a larger task: what it stands for is reached, nothing is counted.
+    Reach(Arc<Record>),
     /// The token goes with the task: the event knows by it that the wait is over.
     Wait {
         record: Arc<Record>,
@@ -81,6 +86,8 @@ pub(crate) enum Task {
     },
     /// For an event of the program that a model waits for: until it is recorded, however late.
     WaitExternal(u64),
+    /// Records an event of the program inside of a larger task.
+    RecordExternal(u64),
     /// Takes an event of the program back to the state before any record.
     ResetExternal(u64),
     /// Takes the event back to the state before this record.
@@ -128,6 +135,8 @@ pub(crate) enum Outcome {
     Blocked(Task),
     /// Not yet; look again soon.
     LookAgain(Task),
+    /// A piece of it is done; the next one can be.
+    Again(Task),
 }
 
 impl Task {
@@ -138,6 +147,7 @@ impl Task {
             // Eager work runs inside submit, so that a debugger shows who launched it.
             Task::Kernel(_) => !engine::is_eager(),
             Task::Captured(slot) => slot.needs_worker,
+            Task::Composite(work) => work.current().is_some_and(Task::needs_worker),
             _ => false,
         }
     }
@@ -149,6 +159,7 @@ impl Task {
             Task::Record(record) => record.is_shared(),
             Task::NotifyRecord(flag) => flag.is_shared(),
             Task::EndShared { .. } => true,
+            Task::Composite(work) => work.is_awaited_outside(),
             _ => self.needs_worker(),
         }
     }
@@ -215,7 +226,10 @@ impl Task {
             | Task::Once(_)
             | Task::Captured(_)
             | Task::Report(_)
+            | Task::Composite(_)
             | Task::Record(_)
+            | Task::Reach(_)
+            | Task::RecordExternal(_)
             | Task::WaitPosition { .. }
             | Task::WaitExternal(_)
             | Task::ResetExternal(_)
@@ -267,6 +281,9 @@ impl Task {
 
     /// Whether it reads or writes memory of its caller.
     pub(crate) fn moves_bytes(&self) -> bool {
+        if let Task::Composite(work) = self {
+            return work.current().is_some_and(Task::moves_bytes);
+        }
         matches!(
             self,
             Task::Copy { .. }
@@ -284,6 +301,7 @@ impl Task {
     pub(crate) fn let_go_of(&mut self, start: u64, end: u64) {
         let inside = |address: u64| (start..end).contains(&address);
         match self {
+            Task::Composite(work) => work.each(&mut |task| task.let_go_of(start, end)),
             Task::Copy { to, .. } if inside(*to) => *self = Task::nothing(),
             Task::Copy { to, from, bytes } if inside(*from) => {
                 *self = Task::CopyKept {
@@ -338,7 +356,9 @@ impl Task {
             Task::HostFunction { .. } => "host function",
             Task::Kernel(_) => "kernel",
             Task::Report(_) => "callback",
-            Task::Record(_) | Task::EndShared { .. } => "record",
+            Task::Record(_) | Task::Reach(_) | Task::EndShared { .. } => "record",
+            Task::RecordExternal(_) => "record external event",
+            Task::Composite(work) => work.current().map_or("branch", Task::name),
             Task::Wait { .. } => "wait",
             Task::WaitShared { .. } => "wait",
             Task::WaitPosition { .. } => "wait",
@@ -356,7 +376,8 @@ impl Task {
     /// It will not be run: what others wait for is released.
     pub(crate) fn drop_unrun(self) {
         match self {
-            Task::Record(record) => record.fire(|| {}),
+            Task::Record(record) | Task::Reach(record) => record.fire(|| {}),
+            Task::Composite(work) => work.drop_unrun(),
             Task::Report(report) => report.withdraw(),
             _ => {}
         }
@@ -410,6 +431,9 @@ impl Task {
                 unsafe { function(args as *mut c_void) };
             }
             Task::Kernel(launch) => launch.run(),
+            Task::Composite(work) => return work.step(stream),
+            Task::Reach(record) => record.fire(|| {}),
+            Task::RecordExternal(handle) => event::record_now(handle, stream),
             Task::Report(report) => return Report::offer(report, stream),
             Task::Record(record) => {
                 record.fire(|| engine::count_done(stream, 1));

@@ -54,6 +54,8 @@ fn cost_of(task: &Task, link: u64) -> Option<Duration> {
         Task::FillWords { count, .. } => {
             Some(Duration::from_secs_f64(*count as f64 * 4.0 / memory as f64))
         }
+        Task::Captured(slot) => slot.look(|task| cost_of(task, link)),
+        Task::Composite(work) => cost_of(work.current()?, link),
         _ => None,
     }
 }

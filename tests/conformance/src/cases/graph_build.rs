@@ -6,7 +6,7 @@ use super::support::*;
 
 impl T {
     /// A stream that can be bound.
-    fn persistent(&self) -> aclrtStream {
+    pub(super) fn persistent(&self) -> aclrtStream {
         let mut s = SENTINEL;
         let code = aclrtCreateStreamWithConfig(&raw mut s, 0, ACL_STREAM_PERSISTENT);
         self.ok(code, "aclrtCreateStreamWithConfig");
@@ -21,17 +21,17 @@ impl T {
     }
 
     /// A model that is being built.
-    fn build(&self) -> aclmdlRI {
+    pub(super) fn build(&self) -> aclmdlRI {
         let mut model = SENTINEL;
         self.ok(aclmdlRIBuildBegin(&raw mut model, 0), "aclmdlRIBuildBegin");
         model
     }
 
-    fn bind(&self, model: aclmdlRI, s: aclrtStream) {
+    pub(super) fn bind(&self, model: aclmdlRI, s: aclrtStream) {
         self.ok(aclmdlRIBindStream(model, s, 0), "aclmdlRIBindStream");
     }
 
-    fn build_end(&self, model: aclmdlRI) {
+    pub(super) fn build_end(&self, model: aclmdlRI) {
         self.ok(aclmdlRIBuildEnd(model, null_mut()), "aclmdlRIBuildEnd");
     }
 }

@@ -148,37 +148,6 @@ fn facts() -> Vec<Case> {
             let code = aclmdlRIDebugJsonPrint(model, nowhere, 0);
             t.fails_with(code, ERROR_PARAM, "path", "a directory that does not exist");
         }),
-        case("x.graph.conditions_are_refused", Setup::device0(), |t| {
-            let s = t.stream();
-            let mut handle = SENTINEL;
-            t.begin(s, GLOBAL);
-            let mut model = null_mut();
-            let code = aclmdlRICaptureGetInfo(s, null_mut(), &raw mut model);
-            t.ok(code, "aclmdlRICaptureGetInfo");
-            let code = aclmdlRICondHandleCreate(model, 1, 0, &raw mut handle);
-            t.fails(code, ERROR_UNSUPPORTED, "aclmdlRICondHandleCreate");
-            let mut place = null_mut();
-            let code = aclmdlRICondHandleGetCondPtr(addr(1), &raw mut place);
-            t.fails(code, ERROR_UNSUPPORTED, "aclmdlRICondHandleGetCondPtr");
-            let params = aclmdlRICondTaskParams {
-                handle: addr(1),
-                r#type: ACL_MODEL_RI_COND_TYPE_IF,
-                size: 0,
-                modelRIArray: null_mut(),
-            };
-            t.fails(
-                aclmdlRIAddCondTask(params, s, 0),
-                ERROR_UNSUPPORTED,
-                "aclmdlRIAddCondTask",
-            );
-            let mut value = aclrtLaunchKernelAttrValue { timeout: 77 };
-            let id = ACL_RT_LAUNCH_KERNEL_ATTR_TIMEOUT;
-            let code = aclmdlRIKernelTaskGetAttribute(addr(1), id, &raw mut value);
-            t.fails(code, ERROR_UNSUPPORTED, "aclmdlRIKernelTaskGetAttribute");
-            t.eq((handle, place), (SENTINEL, null_mut()), "outputs");
-            let model = t.end(s);
-            t.destroy_model(model);
-        }),
     ]
 }
 

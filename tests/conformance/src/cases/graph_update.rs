@@ -38,7 +38,7 @@ impl T {
     }
 
     /// Parameters of a task.
-    fn params(&self, task: aclmdlRITask) -> aclmdlRITaskParams {
+    pub(super) fn params(&self, task: aclmdlRITask) -> aclmdlRITaskParams {
         let mut params = blank_params();
         let code = aclmdlRITaskGetParams(task, &raw mut params);
         self.ok(code, "aclmdlRITaskGetParams");
