@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::{Duration, Instant};
 
 use cannery_abi as abi;
 
@@ -165,7 +166,8 @@ pub(super) struct About {
 
 /// A task that can be run again and again, and be replaced.
 pub(crate) struct Slot {
-    task: QuickLock<Task>,
+    /// With how long it waits at most, each time anew.
+    task: QuickLock<(Task, Option<Duration>)>,
     /// Whether a thread of the runtime has to run it.
     pub(crate) needs_worker: bool,
 }
@@ -174,23 +176,35 @@ impl Slot {
     fn new(task: Task) -> Arc<Slot> {
         Arc::new(Slot {
             needs_worker: task.needs_worker(),
-            task: QuickLock::new(task),
+            task: QuickLock::new(with_limit(task)),
         })
     }
 
     /// The task once more.
     pub(crate) fn again(&self) -> Option<Task> {
-        self.task.lock().again()
+        let (task, limit) = &*self.task.lock();
+        let mut task = task.again()?;
+        if let (Some(until), Some(limit)) = (task.until_mut(), limit) {
+            *until = Some(Instant::now() + *limit);
+        }
+        Some(task)
     }
 
     /// Replaces the task by one of the same kind.
     pub(super) fn replace(&self, task: Task) {
-        *self.task.lock() = task;
+        *self.task.lock() = with_limit(task);
     }
 
     pub(crate) fn look<R>(&self, at: impl FnOnce(&Task) -> R) -> R {
-        at(&self.task.lock())
+        at(&self.task.lock().0)
     }
+}
+
+/// A task that was made just now, with how long it waits at most.
+fn with_limit(mut task: Task) -> (Task, Option<Duration>) {
+    let until = task.until_mut().and_then(|until| *until);
+    let limit = until.map(|until| until.saturating_duration_since(Instant::now()));
+    (task, limit)
 }
 
 impl State {

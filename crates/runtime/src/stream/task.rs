@@ -167,10 +167,6 @@ impl Task {
     /// The same task once more, for a model that runs it again and again. `None`: there is only this
     /// one.
     pub(crate) fn again(&self) -> Option<Task> {
-        /// As long from now on as it was from when the task was made.
-        fn later(until: Option<Instant>) -> Option<Instant> {
-            until.map(|until| Instant::now() + until.saturating_duration_since(Instant::now()))
-        }
         Some(match self {
             Task::Copy { to, from, bytes } => Task::Copy {
                 to: *to,
@@ -197,7 +193,7 @@ impl Task {
             Task::NotifyRecord(flag) => Task::NotifyRecord(Arc::clone(flag)),
             Task::NotifyWait { flag, until } => Task::NotifyWait {
                 flag: Arc::clone(flag),
-                until: later(*until),
+                until: *until,
             },
             Task::Count { count, mode, value } => Task::Count {
                 count: Arc::clone(count),
@@ -211,7 +207,7 @@ impl Task {
             } => Task::CountWait {
                 count: Arc::clone(count),
                 condition: *condition,
-                until: later(*until),
+                until: *until,
             },
             Task::ValueWrite { at, value } => Task::ValueWrite {
                 at: *at,
@@ -238,6 +234,14 @@ impl Task {
             | Task::EndShared { .. }
             | Task::ResetEvent { .. } => return None,
         })
+    }
+
+    /// When it gives up waiting, for tasks that a model can repeat.
+    pub(crate) fn until_mut(&mut self) -> Option<&mut Option<Instant>> {
+        match self {
+            Task::NotifyWait { until, .. } | Task::CountWait { until, .. } => Some(until),
+            _ => None,
+        }
     }
 
     /// Whether it is a kernel.

@@ -110,6 +110,28 @@ pub(super) fn cases() -> Vec<Case> {
         t.destroy_model(first);
         t.destroy_model(second);
     });
+    list.push(case("x.graph.notify_timeout", Setup::device0(), |t| {
+        // The time of a wait begins anew with each run, however long ago it was captured.
+        let (s, r) = (t.stream(), t.stream());
+        let n = t.notify();
+        let (p, _) = t.filled(LEN);
+        let model = t.model(s, || {
+            let code = aclrtWaitAndResetNotify(n, s, 3);
+            t.ok(code, "aclrtWaitAndResetNotify");
+            t.ok(aclrtMemsetAsync(p, LEN, 8, LEN, s), "aclrtMemsetAsync");
+        });
+        std::thread::sleep(std::time::Duration::from_millis(3100));
+        t.replay(model, s);
+        t.check(!t.is_idle(s), "the wait was over");
+        t.ok(aclrtRecordNotify(n, r), "aclrtRecordNotify");
+        t.sync(s);
+        t.holds(p, &vec![8; LEN], "behind the wait");
+        // And it ends.
+        t.replay(model, s);
+        let timeout = i64::from(ACL_ERROR_RT_TASK_TIMEOUT);
+        t.fails(aclrtSynchronizeStream(s), timeout, "a wait for nothing");
+        t.destroy_model(model);
+    }));
     list
 }
 
