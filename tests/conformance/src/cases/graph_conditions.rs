@@ -55,7 +55,7 @@ impl T {
     }
 
     /// Captures into a body, on a stream of its own.
-    fn into_body(&self, body: aclmdlRI, what: impl FnOnce(aclrtStream)) -> aclrtStream {
+    fn fill_body(&self, body: aclmdlRI, what: impl FnOnce(aclrtStream)) -> aclrtStream {
         let s = self.stream();
         let code = aclmdlRICaptureToModelRIBegin(s, body, GLOBAL);
         self.ok(code, "aclmdlRICaptureToModelRIBegin");
@@ -96,7 +96,7 @@ fn kinds(list: &mut Vec<Case>) {
             let (handle, place) = t.condition(s, 5, ASSIGN);
             t.zero(sum, SUM, s);
             let body = t.choice(handle, ACL_MODEL_RI_COND_TYPE_WHILE, 1, s)[0];
-            t.into_body(body, |own| {
+            t.fill_body(body, |own| {
                 t.add(sum, data, SUM, own);
                 t.add(place, minus, 4, own);
             });
@@ -131,11 +131,11 @@ fn kinds(list: &mut Vec<Case>) {
             t.set(one, 0, s);
             t.set(two, 0, s);
             let bodies = t.choice(handle, ACL_MODEL_RI_COND_TYPE_IF, 2, s);
-            t.into_body(bodies[0], |own| t.set(one, 1, own));
-            t.into_body(bodies[1], |own| t.set(one, 2, own));
+            t.fill_body(bodies[0], |own| t.set(one, 1, own));
+            t.fill_body(bodies[1], |own| t.set(one, 2, own));
             // Without a second body nothing happens for 0.
             let bodies = t.choice(handle, ACL_MODEL_RI_COND_TYPE_IF, 1, s);
-            t.into_body(bodies[0], |own| t.set(two, 3, own));
+            t.fill_body(bodies[0], |own| t.set(two, 3, own));
         });
         for value in [1_u64, 0, 2, 0, 0, 1 << 32, u64::MAX] {
             host_write(h, &value.to_le_bytes());
@@ -158,14 +158,14 @@ fn kinds(list: &mut Vec<Case>) {
             for (value, body) in (1..).zip(bodies) {
                 // One stays empty.
                 if value != 4 {
-                    t.into_body(body, |own| t.set(p, value, own));
+                    t.fill_body(body, |own| t.set(p, value, own));
                 }
             }
             // The second task sees what the first one saw, unless that was replaced.
             let bodies = t.choice(handle, ACL_MODEL_RI_COND_TYPE_SWITCH, 3, s);
-            t.into_body(bodies[2], |own| t.copy_async(place, h, 8, own));
+            t.fill_body(bodies[2], |own| t.copy_async(place, h, 8, own));
             let bodies = t.choice(handle, ACL_MODEL_RI_COND_TYPE_SWITCH, 2, s);
-            t.into_body(bodies[1], |own| t.set(p, 50, own));
+            t.fill_body(bodies[1], |own| t.set(p, 50, own));
         });
         for (value, want) in [(0_u64, 3), (1, 50), (2, 3), (u64::MAX, 3), (1 << 32 | 1, 3)] {
             host_write(h, &value.to_le_bytes());
@@ -186,7 +186,7 @@ fn kinds(list: &mut Vec<Case>) {
             t.set(p, 0, s);
             let bodies = t.choice(handle, ACL_MODEL_RI_COND_TYPE_SWITCH, 4, s);
             for (value, body) in (1..).zip(bodies) {
-                t.into_body(body, |own| t.set(p, value, own));
+                t.fill_body(body, |own| t.set(p, value, own));
             }
         });
         let (out, _) = t.pinned(LEN * 6);
@@ -215,10 +215,10 @@ fn inside(list: &mut Vec<Case>) {
             let (outer, outer_place) = t.condition(s, 4, ASSIGN);
             t.zero(sum, SUM, s);
             let body = t.choice(outer, ACL_MODEL_RI_COND_TYPE_WHILE, 1, s)[0];
-            t.into_body(body, |own| {
+            t.fill_body(body, |own| {
                 let (inner, inner_place) = t.condition(own, 3, ASSIGN);
                 let deep = t.choice(inner, ACL_MODEL_RI_COND_TYPE_WHILE, 1, own)[0];
-                t.into_body(deep, |own| {
+                t.fill_body(deep, |own| {
                     t.add(sum, data, SUM, own);
                     t.add(inner_place, minus, 4, own);
                 });
@@ -246,7 +246,7 @@ fn inside(list: &mut Vec<Case>) {
             let (handle, place) = t.condition(s, 3, ASSIGN);
             t.copy_async(a, h, LEN, s);
             let body = t.choice(handle, ACL_MODEL_RI_COND_TYPE_WHILE, 1, s)[0];
-            t.into_body(body, |own| {
+            t.fill_body(body, |own| {
                 let side = t.stream();
                 t.link(own, side);
                 t.copy_async(b, a, LEN, side);
@@ -281,7 +281,7 @@ fn inside(list: &mut Vec<Case>) {
             let side = t.stream();
             t.link(s, side);
             let body = t.choice(handle, ACL_MODEL_RI_COND_TYPE_WHILE, 1, side)[0];
-            t.into_body(body, |own| {
+            t.fill_body(body, |own| {
                 t.add(sum, data, SUM, own);
                 t.add(place, minus, 4, own);
             });
@@ -303,7 +303,7 @@ fn inside(list: &mut Vec<Case>) {
         let inner = t.model(s, || {
             let (handle, place) = t.condition(s, 2, ASSIGN);
             let body = t.choice(handle, ACL_MODEL_RI_COND_TYPE_WHILE, 1, s)[0];
-            t.into_body(body, |own| {
+            t.fill_body(body, |own| {
                 let side = t.stream();
                 t.link(own, side);
                 t.add(sum, data, SUM, side);
@@ -342,7 +342,7 @@ fn life() -> Vec<Case> {
                     let (own, at) = t.condition(s, 1, ASSIGN);
                     (handle, place) = (own, at);
                     bodies = t.choice(own, ACL_MODEL_RI_COND_TYPE_IF, 2, s);
-                    t.into_body(bodies[0], |own| t.set(p, 1, own));
+                    t.fill_body(bodies[0], |own| t.set(p, 1, own));
                 });
                 t.fails(aclrtFree(place), ERROR_PARAM, "its memory is the model's");
                 t.replay(model, s);
@@ -374,7 +374,7 @@ fn life() -> Vec<Case> {
                 let (handle, at) = t.condition(s, 1, ASSIGN);
                 place = at;
                 bodies = t.choice(handle, ACL_MODEL_RI_COND_TYPE_SWITCH, 2, s);
-                own = t.into_body(bodies[0], |own| {
+                own = t.fill_body(bodies[0], |own| {
                     t.set(p, 1, own);
                     t.set(p, 2, own);
                 });
@@ -438,7 +438,7 @@ fn life() -> Vec<Case> {
             t.replay(model, s);
             t.sync(s);
             t.holds(p, &vec![0; LEN], "with an empty body");
-            t.into_body(body, |own| t.set(p, 7, own));
+            t.fill_body(body, |own| t.set(p, 7, own));
             t.replay(model, s);
             t.sync(s);
             t.holds(p, &vec![7; LEN], "with a new one");
@@ -563,7 +563,7 @@ fn refusals() -> Vec<Case> {
                 body = t.choice(handle, ACL_MODEL_RI_COND_TYPE_IF, 1, s)[0];
             });
             let gate = Gate::closed();
-            t.into_body(body, |own| {
+            t.fill_body(body, |own| {
                 t.fails(
                     aclmdlRIExecuteAsync(model, s),
                     BODY_CAPTURED,
@@ -592,7 +592,7 @@ fn refusals() -> Vec<Case> {
             t.sync(s);
             t.holds(p, &vec![3; LEN], "after the run");
             // More behind what it holds.
-            t.into_body(body, |own| t.set(p, 4, own));
+            t.fill_body(body, |own| t.set(p, 4, own));
             t.replay(model, s);
             t.sync(s);
             t.holds(p, &vec![4; LEN], "after a run of the longer body");

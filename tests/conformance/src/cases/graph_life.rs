@@ -144,8 +144,9 @@ fn facts() -> Vec<Case> {
                 ERROR_FRONT,
                 "no path",
             );
-            let nowhere = c"/nonexistent/model.json".as_ptr();
-            let code = aclmdlRIDebugJsonPrint(model, nowhere, 0);
+            let nowhere = t.dir().join("none").join("model.json");
+            let nowhere = CString::new(nowhere.display().to_string()).expect("no NUL");
+            let code = aclmdlRIDebugJsonPrint(model, nowhere.as_ptr(), 0);
             t.fails_with(code, ERROR_PARAM, "path", "a directory that does not exist");
         }),
     ]
