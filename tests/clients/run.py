@@ -113,6 +113,12 @@ CLIENTS = [
         more=["numpy==1.26.4"],
         directory="cann",
     ),
+    Client(
+        "ascendfly",
+        "ascendfly==1.4",
+        [("ascendfly_arrays", {}, "")],
+        more=["numpy==1.26.4", "opencv-python-headless==4.11.0.86"],
+    ),
 ]
 
 
