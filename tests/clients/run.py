@@ -297,18 +297,29 @@ def write_page(page, name, text):
     page.write_text(f"{before}{begin}{text}{end}{after}", encoding="utf-8")
 
 
+def times_of_machine():
+    """Seconds that the cores were busy, of these for ended children of this process, and all seconds."""
+    first = Path("/proc/stat").read_text().splitlines()[0]
+    ticks = [int(number) / os.sysconf("SC_CLK_TCK") for number in first.split()[1:9]]
+    children = os.times()
+    return sum(ticks) - ticks[3] - ticks[4], children.children_user + children.children_system, sum(ticks)
+
+
 def measure(place, write):
     """Runs torch_speed.py: the exit code."""
     environment = place.install(CLIENTS[0])
+    before = times_of_machine()
     passed, failed, output = run("torch_speed", environment, {}, place.root, PREFIX)
+    busy, mine, everything = (after - begin for after, begin in zip(times_of_machine(), before))
+    others = 100 * max(0, busy - mine) / everything
     rows = "".join(line for line in output.splitlines(keepends=True) if line.startswith("|"))
     print(rows if passed and not failed else output)
     if failed:
         return 1
     if write:
         today = datetime.date.today().isoformat()
-        load = os.getloadavg()[0]
-        head = f"Measured {today} on {platform.machine()}; {CLIENTS[0].wheel}; load of the machine {load:.1f}.\n\n"
+        head = f"Measured {today} on {platform.machine()}, {os.cpu_count()} cores; {CLIENTS[0].wheel}. "
+        head += f"Other programs used\n{others:.0f} % of the machine meanwhile.\n\n"
         write_page(SPEED_PAGE, "torch", f"\n{head}{rows}\n")
     return 0
 
