@@ -46,6 +46,8 @@ PAGES = {
     "execution control": "streams.md",
     "model RI / graph capture": "graphs.md",
     "error/exception": "errors.md",
+    "snapshot": "snapshots.md",
+    "group": "profiles.md",
     "tdt channel": "queues.md",
     "tdt queue": "queues.md",
     "shared buffer (reserved)": "queues.md",

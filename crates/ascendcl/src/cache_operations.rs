@@ -8,6 +8,8 @@ use cannery_runtime::memory::cache_ops;
 use crate::face::{faces, place};
 
 faces! {
+    /// aclrtDeviceL2CacheFlush
+    fn aclrtDeviceL2CacheFlush(rsv: *mut c_void) => cache_ops::flush_l2(rsv as u64);
     /// aclrtCmoAsync
     fn aclrtCmoAsync(
         src: *mut c_void,

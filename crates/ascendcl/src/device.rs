@@ -3,7 +3,7 @@
 use core::ffi::{c_char, c_void};
 
 use cannery_abi as abi;
-use cannery_runtime::{devices, error};
+use cannery_runtime::{devices, error, links};
 
 use crate::face::{faces, place, put, slice_mut, text};
 
@@ -111,6 +111,39 @@ faces! {
     /// aclrtGetUserDevIdByLogicDevId
     fn aclrtGetUserDevIdByLogicDevId(logicDevId: i32, userDevid: *mut i32)
         => put(userDevid, "userDevid", || devices::user_id("logicDevId", logicDevId));
+    /// aclrtGetDevicesTopo
+    fn aclrtGetDevicesTopo(deviceId: u32, otherDeviceId: u32, value: *mut u64)
+        => links::topology(deviceId, otherDeviceId, !value.is_null());
+    /// aclrtDeviceGetHostAtomicCapabilities
+    fn aclrtDeviceGetHostAtomicCapabilities(
+        capabilities: *mut u32,
+        operations: *const abi::aclrtAtomicOperation,
+        count: u32,
+        deviceId: i32,
+    ) => links::atomics(
+        !capabilities.is_null(),
+        !operations.is_null(),
+        count,
+        &[("deviceId", deviceId)],
+    );
+    /// aclrtDeviceGetP2PAtomicCapabilities
+    fn aclrtDeviceGetP2PAtomicCapabilities(
+        capabilities: *mut u32,
+        operations: *const abi::aclrtAtomicOperation,
+        count: u32,
+        srcDeviceId: i32,
+        dstDeviceId: i32,
+    ) => links::atomics(
+        !capabilities.is_null(),
+        !operations.is_null(),
+        count,
+        &[("srcDeviceId", srcDeviceId), ("dstDeviceId", dstDeviceId)],
+    );
+    /// aclrtCheckArchCompatibility
+    fn aclrtCheckArchCompatibility(socVersion: *const c_char, canCompatible: *mut i32) => {
+        let runs = links::runs_code_of(text(socVersion).as_deref(), !canCompatible.is_null())?;
+        put(canCompatible, "canCompatible", || Ok(i32::from(runs)))
+    };
     /// aclrtRegDeviceStateCallback
     fn aclrtRegDeviceStateCallback(
         regName: *const c_char,

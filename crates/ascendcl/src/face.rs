@@ -6,11 +6,25 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use cannery_abi::{ACL_SUCCESS, aclError};
 use cannery_runtime::error::{self, Error, Fault, Result};
+use cannery_runtime::snapshot::gate;
 
 /// Defines exported functions. `name(arguments) => call` is called as it is; the products that have
 /// the function are checked where the runtime is asked for, after the argument checks.
 macro_rules! faces {
-    ($($(#[$meta:meta])* fn $name:ident($($arg:ident: $kind:ty),* $(,)?) => $call:expr;)*) => {
+    ($($faces:tt)*) => { $crate::face::faces_by!(answer: $($faces)*); };
+}
+pub(crate) use faces;
+
+/// As `faces`, for functions that are let in while a snapshot of the process keeps others out.
+macro_rules! faces_let_in {
+    ($($faces:tt)*) => { $crate::face::faces_by!(answer_let_in: $($faces)*); };
+}
+pub(crate) use faces_let_in;
+
+macro_rules! faces_by {
+    ($answer:ident: $(
+        $(#[$meta:meta])* fn $name:ident($($arg:ident: $kind:ty),* $(,)?) => $call:expr;
+    )*) => {
         $(
             $(#[$meta])*
             #[doc = ""]
@@ -19,16 +33,40 @@ macro_rules! faces {
             #[unsafe(no_mangle)]
             unsafe extern "C" fn $name($($arg: $kind),*) -> cannery_abi::aclError {
                 const PRODUCTS: u8 = cannery_runtime::profile::products_of(stringify!($name));
-                $crate::face::answer(stringify!($name), PRODUCTS, || $call)
+                $crate::face::$answer(stringify!($name), PRODUCTS, || $call)
             }
         )*
     };
 }
-pub(crate) use faces;
+pub(crate) use faces_by;
 
-/// Runs a call, records its error and returns the code.
+/// Runs a call, records its error and returns the code. While a snapshot of the process is taken it waits
+/// first.
 #[inline]
 pub(crate) fn answer(
+    api: &'static str,
+    products: u8,
+    call: impl FnOnce() -> Result<()>,
+) -> aclError {
+    // Apart, so that the usual call pays for this look alone.
+    if gate::is_watched() {
+        return answer_counted(api, products, call);
+    }
+    answer_let_in(api, products, call)
+}
+
+#[cold]
+#[inline(never)]
+fn answer_counted(api: &'static str, products: u8, call: impl FnOnce() -> Result<()>) -> aclError {
+    gate::enter();
+    let code = answer_let_in(api, products, call);
+    gate::leave();
+    code
+}
+
+/// As [`answer`], without waiting.
+#[inline]
+pub(crate) fn answer_let_in(
     api: &'static str,
     products: u8,
     call: impl FnOnce() -> Result<()>,

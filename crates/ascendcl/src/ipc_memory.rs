@@ -64,14 +64,7 @@ faces! {
         if servers.is_empty() {
             return Err(Error::rt_value("num", 0, "a number above 0"));
         }
-        let mut pids = Vec::new();
-        for server in servers {
-            let list = entries(server.pid.cast_const(), server.num, "serverPids->num", || {
-                Fault::RtNull { param: "serverPids->pid" }.into()
-            })?;
-            pids.extend_from_slice(list);
-        }
-        ipc::allow_servers(&key, &pids)
+        ipc::allow_servers(&key, &pids_of(servers)?)
     };
     /// aclrtIpcMemSetAttr
     fn aclrtIpcMemSetAttr(key: *const c_char, r#type: abi::aclrtIpcMemAttrType, attr: u64) => {
@@ -87,4 +80,24 @@ faces! {
     };
     /// aclrtIpcMemClose
     fn aclrtIpcMemClose(key: *const c_char) => ipc::close(&front_key(key)?);
+}
+
+/// The processes of all servers.
+pub(crate) fn pids_of(servers: &[abi::aclrtServerPid]) -> Result<Vec<i32>> {
+    let mut pids = Vec::new();
+    for server in servers {
+        let list = entries(
+            server.pid.cast_const(),
+            server.num,
+            "serverPids->num",
+            || {
+                Fault::RtNull {
+                    param: "serverPids->pid",
+                }
+                .into()
+            },
+        )?;
+        pids.extend_from_slice(list);
+    }
+    Ok(pids)
 }

@@ -7,7 +7,8 @@ use cannery_runtime::error::Error;
 use cannery_runtime::stream::count_notify::{self, Condition};
 use cannery_runtime::stream::notify;
 
-use crate::face::{address_place, addresses, array, faces, place, put};
+use crate::face::{address_place, addresses, array, entries, faces, place, put};
+use crate::ipc_memory::pids_of;
 
 faces! {
     /// aclrtCreateNotify
@@ -112,6 +113,19 @@ faces! {
         }
         let pids = array(pid.cast_const(), num).ok_or_else(|| Error::null("pid"))?;
         notify::allow(notify as u64, pids)
+    };
+    /// aclrtNotifySetImportPidInterServer
+    fn aclrtNotifySetImportPidInterServer(
+        notify: abi::aclrtNotify,
+        serverPids: *mut abi::aclrtServerPid,
+        num: usize,
+    ) => {
+        if notify.is_null() {
+            return Err(Error::null("notify"));
+        }
+        let null = || Error::null("serverPids");
+        let servers = entries(serverPids.cast_const(), num, "num", null)?;
+        notify::allow_servers(notify as u64, &pids_of(servers)?)
     };
     /// aclrtNotifyImportByKey
     fn aclrtNotifyImportByKey(notify: *mut abi::aclrtNotify, key: *const c_char, flags: u64) => {

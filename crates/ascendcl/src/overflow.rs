@@ -3,11 +3,20 @@
 use core::ffi::c_void;
 
 use cannery_abi::aclrtStream;
-use cannery_runtime::stream::overflow::{query, reset};
+use cannery_runtime::error::Error;
+use cannery_runtime::stream::overflow::{flag_address, query, reset};
 
-use crate::face::faces;
+use crate::face::{address_place, faces};
 
 faces! {
+    /// aclrtCtxGetFloatOverflowAddr
+    fn aclrtCtxGetFloatOverflowAddr(overflowAddr: *mut *mut c_void) => {
+        let Some(place) = address_place(overflowAddr) else {
+            return Err(Error::null("overflowAddr"));
+        };
+        *place = flag_address()?;
+        Ok(())
+    };
     /// aclrtGetOverflowStatus
     fn aclrtGetOverflowStatus(outputAddr: *mut c_void, outputSize: usize, stream: aclrtStream)
         => query(outputAddr as u64, outputSize as u64, stream as u64);

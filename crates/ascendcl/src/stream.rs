@@ -4,9 +4,9 @@ use core::ffi::{CStr, c_char, c_void};
 
 use cannery_abi as abi;
 use cannery_runtime::error::Error;
-use cannery_runtime::stream::{failure, manage, state_callback, value, wait};
+use cannery_runtime::stream::{config_handle, failure, manage, state_callback, value, wait};
 
-use crate::face::{address_place, faces, place, put};
+use crate::face::{address_place, array, faces, place, put, value_or};
 
 faces! {
     /// aclrtCreateStream
@@ -21,6 +21,30 @@ faces! {
         *place = manage::create(priority, flag)?;
         Ok(())
     };
+    /// aclrtCreateStreamV2
+    fn aclrtCreateStreamV2(
+        stream: *mut abi::aclrtStream,
+        handle: *const abi::aclrtStreamConfigHandle,
+    ) => {
+        let Some(place) = address_place(stream) else { return Err(Error::null("stream")) };
+        *place = config_handle::make_stream(handle as u64)?;
+        Ok(())
+    };
+    /// aclrtSetStreamConfigOpt
+    fn aclrtSetStreamConfigOpt(
+        handle: *mut abi::aclrtStreamConfigHandle,
+        attr: abi::aclrtStreamConfigAttr,
+        attrValue: *const c_void,
+        valueSize: usize,
+    ) => {
+        if !attrValue.is_null() && valueSize > size_of::<u64>() {
+            return Err(Error::value("valueSize", valueSize, "must be 4 or 8"));
+        }
+        config_handle::set(handle as u64, attr, array(attrValue.cast::<u8>(), valueSize))
+    };
+    /// aclrtDestroyStreamConfigHandle
+    fn aclrtDestroyStreamConfigHandle(handle: *mut abi::aclrtStreamConfigHandle)
+        => config_handle::destroy(handle as u64);
     /// aclrtDestroyStream
     fn aclrtDestroyStream(stream: abi::aclrtStream) => manage::destroy(stream as u64, false);
     /// aclrtDestroyStreamForce
@@ -102,4 +126,10 @@ faces! {
     /// aclrtValueWait
     fn aclrtValueWait(devAddr: *mut c_void, value: u64, flag: u32, stream: abi::aclrtStream)
         => value::wait(devAddr as u64, value, flag, stream as u64);
+}
+
+/// aclrtCreateStreamConfigHandle: NULL on failure, with a text.
+#[unsafe(no_mangle)]
+extern "C" fn aclrtCreateStreamConfigHandle() -> *mut abi::aclrtStreamConfigHandle {
+    value_or!(0, "aclrtCreateStreamConfigHandle", config_handle::create) as *mut _
 }

@@ -15,6 +15,8 @@ use cannery_abi as abi;
 
 use crate::device::Device;
 use crate::error::{Error, Result};
+use crate::memory::inner::DeviceBlock;
+use crate::os::lock::{QuickGuard, QuickLock};
 use crate::stream::{STREAMS, Stream};
 
 /// Options that a context can hold (aclSysParamOpt has so many values).
@@ -40,6 +42,8 @@ pub(crate) struct Context {
     /// Handle of the default stream, once it was used.
     default_stream: AtomicU64,
     making_default: Mutex<()>,
+    /// Device memory that operators raise the overflow status in, once somebody asked for its address.
+    overflow_flag: QuickLock<Option<DeviceBlock>>,
 }
 
 impl Context {
@@ -53,6 +57,11 @@ impl Context {
     #[inline]
     pub(crate) fn device_index(&self) -> usize {
         self.device.load(Ordering::Relaxed) as usize
+    }
+
+    /// See the field.
+    pub(crate) fn overflow_flag(&self) -> QuickGuard<'_, Option<DeviceBlock>> {
+        self.overflow_flag.lock()
     }
 
     /// Handle of the default stream; 0 while it was not used.
@@ -145,6 +154,7 @@ impl Contexts {
                     device: AtomicU64::new(0),
                     options: std::array::from_fn(|_| AtomicI64::new(UNSET)),
                     default_stream: AtomicU64::new(0),
+                    overflow_flag: QuickLock::new(None),
                     making_default: Mutex::new(()),
                 }));
                 slots.all.push(context);

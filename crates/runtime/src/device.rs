@@ -1,7 +1,7 @@
 //! Manual chapter: device management. A device counts its references; its memory appears when it
 //! is first set and goes with the last reset.
 
-use std::sync::atomic::{AtomicI32, AtomicU16, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU16, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use crate::context::Context;
@@ -25,6 +25,8 @@ pub(crate) struct Device {
     /// Events and notifies alive.
     events: AtomicU32,
     notifies: AtomicU32,
+    /// What is queued on it is being dropped.
+    aborting: AtomicBool,
     /// How often its memory was taken back.
     resets: AtomicU64,
 }
@@ -53,6 +55,7 @@ impl Device {
             saturation: AtomicI32::new(0),
             events: AtomicU32::new(0),
             notifies: AtomicU32::new(0),
+            aborting: AtomicBool::new(false),
             resets: AtomicU64::new(0),
         }
     }
@@ -128,6 +131,11 @@ impl Device {
     /// Number of notifies alive.
     pub(crate) fn notifies(&self) -> &AtomicU32 {
         &self.notifies
+    }
+
+    /// Set while aclrtDeviceTaskAbort runs.
+    pub(crate) fn aborting(&self) -> &AtomicBool {
+        &self.aborting
     }
 
     /// How often a reset took its memory back; changes under the state lock.

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 
 use cannery_observe::Event;
 
+use crate::os::file_limits;
 use crate::settings::Log;
 
 static LEVEL: AtomicU8 = AtomicU8::new(Log::Warn as u8);
@@ -24,7 +25,7 @@ fn say(level: Log, name: &str, text: Arguments<'_>) {
     if LEVEL.load(Ordering::Relaxed) >= level as u8 {
         // One write, so that lines of several threads do not mix. Nobody to tell when it fails.
         let line = format!("cannery: {name}{text}\n");
-        let _ = std::io::stderr().write_all(line.as_bytes());
+        let _ = file_limits::without_signal(|| std::io::stderr().write_all(line.as_bytes()));
     }
 }
 
@@ -107,7 +108,7 @@ pub fn app_log(level: i32, function: &str, file: &str, line: u32, text: &str) {
             .unwrap_or(3);
         if level >= least {
             let line = format!("[{name}] APP {file}:{line} {function}: {text}\n");
-            let _ = std::io::stdout().write_all(line.as_bytes());
+            let _ = file_limits::without_signal(|| std::io::stdout().write_all(line.as_bytes()));
         }
         return;
     }

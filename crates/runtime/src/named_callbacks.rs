@@ -14,6 +14,18 @@ struct Entry<F> {
     args: usize,
 }
 
+/// Refuses what can be no name.
+///
+/// # Errors
+/// 100000 without a name, and for an empty one.
+pub(crate) fn check_name(name: Option<&str>) -> Result<&str> {
+    match name {
+        None => Err(Error::null("regName")),
+        Some("") => Err(Error::value("regName", "\"\"", "must not be empty")),
+        Some(name) => Ok(name),
+    }
+}
+
 /// One kind of callback; functions are called in the order of their registration.
 pub(crate) struct NamedCallbacks<F> {
     entries: Mutex<Vec<Entry<F>>>,
@@ -45,12 +57,7 @@ impl<F: Copy> NamedCallbacks<F> {
         function: Option<F>,
         args: *mut c_void,
     ) -> Result<()> {
-        let Some(name) = name else {
-            return Err(Error::null("regName"));
-        };
-        if name.is_empty() {
-            return Err(Error::value("regName", "\"\"", "must not be empty"));
-        }
+        let name = check_name(name)?;
         let Some(mut entries) = patient::lock(&self.entries) else {
             return Err(Fault::Forked.into());
         };
@@ -80,6 +87,30 @@ impl<F: Copy> NamedCallbacks<F> {
         if self.any() {
             self.each_of_some(call);
         }
+    }
+
+    /// As [`each`](Self::each), until one answers something else than 0.
+    ///
+    /// # Errors
+    /// The name of that one, and its answer.
+    pub(crate) fn each_until(
+        &self,
+        call: impl Fn(F, *mut c_void) -> i32,
+    ) -> std::result::Result<(), (String, i32)> {
+        let calls: Vec<(String, F, usize)> = patient::lock(&self.entries)
+            .map(|entries| {
+                let all = entries.iter();
+                all.map(|entry| (entry.name.clone(), entry.function, entry.args))
+                    .collect()
+            })
+            .unwrap_or_default();
+        for (name, function, args) in calls {
+            match call(function, args as *mut c_void) {
+                0 => {}
+                answer => return Err((name, answer)),
+            }
+        }
+        Ok(())
     }
 
     #[cold]

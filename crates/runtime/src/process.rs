@@ -217,6 +217,7 @@ fn start_locked(file: &BTreeMap<String, String>) -> Result<&'static Runtime> {
         crate::stream::engine::forget();
         crate::kernel::forget();
         crate::custom_allocator::forget();
+        crate::snapshot::gate::forget();
     }
     let window = Window::open(&settings)?;
     if window.moved() {

@@ -13,6 +13,7 @@ mod count_notify;
 mod custom_allocator;
 mod data_buffer;
 mod device;
+mod device_abort;
 mod device_peer;
 mod device_symbols;
 mod error;
@@ -72,6 +73,8 @@ mod registered_limits;
 mod registered_own;
 mod settings;
 mod shareable;
+mod small_chapters;
+mod snapshot;
 mod stream;
 mod stream_failure;
 mod stream_order;
@@ -102,6 +105,7 @@ pub(crate) fn all() -> Vec<Case> {
         custom_allocator::cases(),
         data_buffer::cases(),
         device::cases(),
+        device_abort::cases(),
         device_peer::cases(),
         device_symbols::cases(),
         error::cases(),
@@ -156,6 +160,8 @@ pub(crate) fn all() -> Vec<Case> {
         registered_own::cases(),
         settings::cases(),
         shareable::cases(),
+        small_chapters::cases(),
+        snapshot::cases(),
         stream::cases(),
         stream_failure::cases(),
         stream_order::cases(),

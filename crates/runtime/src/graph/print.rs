@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::model::{Model, Node, Phase, State, What, bodies_ready, find};
 use crate::error::{Error, Result};
+use crate::os::file_limits;
 use crate::process::current;
 use crate::stream::task::Task;
 use crate::window::Window;
@@ -53,7 +54,7 @@ pub fn debug_print(handle: u64) -> Result<()> {
     let mut text = String::new();
     lines(&model, &current()?.window, "", &mut text);
     // A closed output is no reason to fail.
-    let _ = std::io::stdout().lock().write_all(text.as_bytes());
+    let _ = file_limits::without_signal(|| std::io::stdout().lock().write_all(text.as_bytes()));
     Ok(())
 }
 
@@ -113,7 +114,7 @@ pub fn debug_json(handle: u64, path: Option<&str>, flags: u32) -> Result<()> {
     let model = ready(handle)?;
     let document = document(&model, flags == 1, &current()?.window);
     let text = serde_json::to_string_pretty(&document).unwrap_or_default();
-    std::fs::write(path, text + "\n").map_err(|error| {
+    file_limits::without_signal(|| std::fs::write(path, text + "\n")).map_err(|error| {
         Error::rt_cause(
             "path",
             path,

@@ -14,7 +14,7 @@ use crate::process::here;
 use crate::stream::manage::{self, stream_of_call};
 use crate::stream::record::Record;
 use crate::stream::task::Task;
-use crate::stream::{STREAMS, Stream, engine, event};
+use crate::stream::{STREAMS, Stream, engine, event, failure};
 
 /// Runners of destroyed models that may still have work.
 static RETIRED: Mutex<Vec<u64>> = Mutex::new(Vec::new());
@@ -231,6 +231,7 @@ pub fn execute(model: u64, timeout: i32) -> Result<()> {
             ));
         }
         match made.1.take_error() {
+            0 if made.1.was_lost_with_device() => Err(failure::aborting()),
             0 => Ok(()),
             code => Err(Error::sequence(code, "a task of the model failed")),
         }

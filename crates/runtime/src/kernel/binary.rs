@@ -14,6 +14,7 @@ use super::module::Module;
 use crate::context::Context;
 use crate::error::{Error, Fault, Result};
 use crate::memory::inner::DeviceBlock;
+use crate::os::file_limits;
 use crate::process::{Here, current, here};
 use crate::stream::event::bad_handle;
 
@@ -225,7 +226,10 @@ pub fn load_file(
         Error::rt_param(
             abi::ACL_ERROR_RT_FILE_OPEN,
             "binPath",
-            format!("{shown} cannot be read: {error}"),
+            match file_limits::remedy(&error) {
+                Some(remedy) => format!("{shown} cannot be read: {error}; {remedy}"),
+                None => format!("{shown} cannot be read: {error}"),
+            },
         )
     };
     let path = path.canonicalize().map_err(unreadable)?;

@@ -245,3 +245,18 @@ pub fn wait_barrier(
     engine::submit(stream, nothing());
     Ok(())
 }
+
+/// aclrtDeviceL2CacheFlush: everything that the device has written is in its memory already.
+///
+/// # Errors
+/// 100000 for a reserved argument that is not NULL; 107002 without a context.
+pub fn flush_l2(reserved: u64) -> Result<()> {
+    if reserved != 0 {
+        return Err(Error::cause(
+            "rsv",
+            format!("{reserved:#x}"),
+            "reserved, must be NULL",
+        ));
+    }
+    here().map(|_| ())
+}

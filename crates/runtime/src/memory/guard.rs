@@ -75,6 +75,11 @@ pub(crate) fn commit_rest(at: u64, bytes: u64) -> Result<()> {
         .or_else(|_| commit(bytes.saturating_sub(map::resident_bytes(at, bytes, u64::MAX))))
 }
 
+/// There is no host memory for `asked` bytes, though there seemed to be.
+pub(crate) fn none_for(asked: u64) -> Error {
+    shortage(asked, host::available_memory().unwrap_or(0))
+}
+
 fn shortage(asked: u64, available: u64) -> Error {
     Fault::HostShortage {
         asked,

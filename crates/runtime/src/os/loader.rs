@@ -2,9 +2,11 @@
 
 use std::ffi::{CStr, CString, c_void};
 use std::fs::File;
-use std::io::Write as _;
+use std::io::{self, Write as _};
 use std::os::fd::{AsRawFd as _, FromRawFd as _, OwnedFd};
 use std::path::Path;
+
+use super::file_limits;
 
 /// An open shared object; closed when dropped.
 #[derive(Debug)]
@@ -28,10 +30,10 @@ impl Library {
 
     /// Opens a copy of `bytes` that has no name in the file system.
     pub(crate) fn open_bytes(bytes: &[u8]) -> Result<Library, String> {
-        let file = memory_file().map_err(|error| format!("no file in memory: {error}"))?;
+        let file = memory_file().map_err(|error| told("no file in memory", &error))?;
         let mut file = File::from(file);
-        file.write_all(bytes)
-            .map_err(|error| format!("a copy in memory cannot be written: {error}"))?;
+        file_limits::without_signal(|| file.write_all(bytes))
+            .map_err(|error| told("a copy in memory cannot be written", &error))?;
         let name = CString::new(format!("/proc/self/fd/{}", file.as_raw_fd()))
             .map_err(|error| error.to_string())?;
         Ok(Library {
@@ -66,6 +68,13 @@ impl Drop for Library {
     }
 }
 
+fn told(what: &str, error: &io::Error) -> String {
+    match file_limits::remedy(error) {
+        Some(remedy) => format!("{what}: {error}; {remedy}"),
+        None => format!("{what}: {error}"),
+    }
+}
+
 fn open(name: &CStr) -> Result<u64, String> {
     // SAFETY: the name ends with NUL. Initialisers of the object run, as the program asks for.
     let handle = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
@@ -83,7 +92,7 @@ fn open(name: &CStr) -> Result<u64, String> {
         .into_owned())
 }
 
-fn memory_file() -> std::io::Result<OwnedFd> {
+fn memory_file() -> io::Result<OwnedFd> {
     let create = |flags| {
         // SAFETY: the name ends with NUL.
         unsafe { libc::memfd_create(c"cannery-kernels".as_ptr(), flags) }
@@ -94,7 +103,7 @@ fn memory_file() -> std::io::Result<OwnedFd> {
         fd = create(libc::MFD_CLOEXEC);
     }
     if fd < 0 {
-        return Err(std::io::Error::last_os_error());
+        return Err(io::Error::last_os_error());
     }
     // SAFETY: a descriptor that nobody else owns.
     Ok(unsafe { OwnedFd::from_raw_fd(fd) })

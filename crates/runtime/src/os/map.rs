@@ -111,23 +111,14 @@ fn check_map(got: *mut libc::c_void) -> io::Result<()> {
 
 /// Whether the process may have a file so long.
 pub(crate) fn within_file_limit(bytes: u64) -> io::Result<()> {
-    let mut limit = libc::rlimit {
-        rlim_cur: 0,
-        rlim_max: 0,
-    };
-    // SAFETY: a valid place for the answer.
-    let known = unsafe { libc::getrlimit(libc::RLIMIT_FSIZE, &raw mut limit) } == 0;
-    if known && limit.rlim_cur != libc::RLIM_INFINITY && limit.rlim_cur < bytes {
+    match super::file_limits::longest() {
         // Beyond it the kernel sends a signal that ends the program.
-        return Err(io::Error::new(
+        Some(most) if most < bytes => Err(io::Error::new(
             io::ErrorKind::FileTooLarge,
-            format!(
-                "the limit for files (ulimit -f) is {} bytes",
-                limit.rlim_cur
-            ),
-        ));
+            format!("the limit for files (ulimit -f) is {most} bytes"),
+        )),
+        _ => Ok(()),
     }
-    Ok(())
 }
 
 /// A file without a name that lives in memory, closed in programs that are started; `bytes` long,
@@ -248,6 +239,22 @@ pub(crate) fn is_readable(at: u64) -> bool {
         )
     };
     code == -1 && io::Error::last_os_error().raw_os_error() != Some(libc::EFAULT)
+}
+
+/// The first page of `[at, at + bytes)` that is mapped and cannot be read; `None` also when the system does
+/// not tell.
+pub(crate) fn first_unreadable(at: u64, bytes: u64) -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/self/maps").ok()?;
+    let end = at.saturating_add(bytes);
+    text.lines().find_map(|line| {
+        let mut words = line.split(' ');
+        let (from, to) = words.next()?.split_once('-')?;
+        let number = |text| u64::from_str_radix(text, 16).ok();
+        let (from, to) = (number(from)?, number(to)?);
+        // What can be written can be read, too.
+        let unreadable = words.next()?.starts_with("--");
+        (unreadable && from < end && to > at).then_some(from.max(at))
+    })
 }
 
 /// Bytes of `[at, at + bytes)` that are in memory now, in whole pages; looks no further once more than

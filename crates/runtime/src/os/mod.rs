@@ -4,6 +4,7 @@
 //! * [`host`]: what this machine has: memory, limits, process ids.
 //! * [`canary`]: one page that tells a forked child from its parent.
 //! * [`conversion`]: makes private memory shared where it stands.
+//! * [`file_limits`]: how long and how many files may be; no signal ends the program for one.
 //! * [`socket`]: messages between processes, with descriptors and credentials.
 #![allow(unsafe_code)] // system calls and raw memory: the reason why this module exists
 
@@ -13,12 +14,14 @@ pub(crate) mod clock;
 pub(crate) mod conversion;
 pub(crate) mod copy;
 pub(crate) mod directory_lock;
+pub(crate) mod file_limits;
 pub(crate) mod futex;
 pub(crate) mod host;
 pub(crate) mod identity;
 pub(crate) mod loader;
 pub(crate) mod lock;
 pub(crate) mod map;
+pub(crate) mod pages;
 pub(crate) mod process;
 pub(crate) mod shared_page;
 pub(crate) mod shared_words;

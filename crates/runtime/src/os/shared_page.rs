@@ -27,8 +27,13 @@ impl SharedPage {
             .create_new(true)
             .mode(0o600)
             .open(path)?;
-        file.set_len(BYTES as u64)?;
-        Self::map(&file)
+        let made = super::file_limits::without_signal(|| file.set_len(BYTES as u64))
+            .and_then(|()| Self::map(&file));
+        if made.is_err() {
+            // An empty name would stand in the way of the next one who makes it.
+            let _ = fs::remove_file(path);
+        }
+        made
     }
 
     /// Opens the page of a name.

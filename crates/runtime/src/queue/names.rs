@@ -13,6 +13,7 @@ use cannery_abi as abi;
 use super::page::{Kind, Page};
 use crate::error::{Error, Result};
 use crate::os::directory_lock::DirectoryLock;
+use crate::os::file_limits;
 use crate::os::host;
 use crate::os::shared_page;
 
@@ -80,12 +81,11 @@ fn files(directory: &Path) -> Vec<String> {
 }
 
 pub(crate) fn unusable(error: &io::Error) -> Error {
+    let remedy = file_limits::remedy(error)
+        .unwrap_or_else(|| "set CANNERY_RUNTIME_DIR to a private directory with room".to_owned());
     Error::sequence(
         abi::ACL_ERROR_RT_DRV_INTERNAL_ERROR,
-        format!(
-            "the directory for what processes share cannot be used: {error}; set CANNERY_RUNTIME_DIR to a \
-             private directory with room"
-        ),
+        format!("the directory for what processes share cannot be used: {error}; {remedy}"),
     )
 }
 

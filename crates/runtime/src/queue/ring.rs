@@ -15,7 +15,7 @@ use super::names::Name;
 use super::page::{Held, Page, State};
 use super::parcel::{Parcel, Stored};
 use crate::error::{Error, Fault, Result};
-use crate::os::identity;
+use crate::os::{file_limits, identity};
 
 /// Time between two looks at the other users.
 const LOOK: Duration = Duration::from_millis(50);
@@ -89,7 +89,7 @@ impl Draft {
             .mode(0o600)
             .open(&path)?;
         let draft = Draft { path };
-        parcel.write_to(&mut file)?;
+        file_limits::without_signal(|| parcel.write_to(&mut file))?;
         Ok(draft)
     }
 
@@ -263,10 +263,12 @@ impl Ring {
     }
 
     fn unwritten(&self, error: &io::Error) -> Error {
+        let remedy = file_limits::remedy(error)
+            .unwrap_or_else(|| "is there room in the runtime directory?".to_owned());
         Error::sequence(
             abi::ACL_ERROR_RT_SEND_MSG,
             format!(
-                "a message of {} could not be written: {error}; is there room in the runtime directory?",
+                "a message of {} could not be written: {error}; {remedy}",
                 self.what
             ),
         )
@@ -275,7 +277,13 @@ impl Ring {
     fn unread(&self, error: &io::Error) -> Error {
         Error::sequence(
             abi::ACL_ERROR_RT_COPY_DATA,
-            format!("a message of {} could not be read: {error}", self.what),
+            match file_limits::remedy(error) {
+                Some(remedy) => format!(
+                    "a message of {} could not be read: {error}; {remedy}",
+                    self.what
+                ),
+                None => format!("a message of {} could not be read: {error}", self.what),
+            },
         )
     }
 

@@ -288,6 +288,20 @@ pub fn choices() -> String {
     families.chain(socs).collect::<Vec<_>>().join(", ")
 }
 
+/// The family of a chip.
+pub(crate) fn of_chip(name: &str) -> Option<&'static Profile> {
+    let is_its = |soc: &Soc| soc.name.eq_ignore_ascii_case(name);
+    PROFILES
+        .iter()
+        .find(|profile| profile.socs.iter().any(is_its))
+}
+
+/// Names of all chips, for texts.
+pub(crate) fn chips() -> String {
+    let all = PROFILES.iter().flat_map(|profile| profile.socs);
+    all.map(|soc| soc.name).collect::<Vec<_>>().join(", ")
+}
+
 /// Every product.
 pub const ALL_PRODUCTS: u8 = 0x7f;
 

@@ -287,16 +287,25 @@ fn run_tasks(stream: &'static Stream, helper: bool, most: u32) {
             task.drop_unrun();
             stream.moving.store(false, Ordering::Release);
             stream.turn.end();
-            count_done(stream, 1);
+            if super::failure::is_aborting(stream) {
+                count_lost(stream, 1);
+            } else {
+                count_done(stream, 1);
+            }
             continue;
         }
         let cost = timing::cost(&task).map(|cost| (Instant::now(), cost));
+        let calls_program = outside;
         // Time that passes outside of the runtime: another worker takes over meanwhile.
         let outside = outside || (!helper && cost.is_some());
         if outside {
             leave_for_host_function();
         }
-        let outcome = task.run(stream);
+        let outcome = if calls_program {
+            super::device_abort::inside(stream, || task.run(stream))
+        } else {
+            task.run(stream)
+        };
         if let Some((began, cost)) = cost {
             timing::stretch(began, cost);
         }

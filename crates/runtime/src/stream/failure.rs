@@ -95,10 +95,35 @@ pub(super) fn after(stream: &Stream, code: i32) {
     }
 }
 
-fn halt(stream: &Stream, code: i32) {
-    let _ = stream
+/// The code of streams whose device is being aborted.
+const ABORT: i32 = abi::ACL_ERROR_RT_DEVICE_TASK_ABORT;
+
+fn change(stream: &Stream, from: i32, to: i32) -> bool {
+    stream
         .halted
-        .compare_exchange(0, code, Ordering::SeqCst, Ordering::Relaxed);
+        .compare_exchange(from, to, Ordering::SeqCst, Ordering::Relaxed)
+        .is_ok()
+}
+
+fn halt(stream: &Stream, code: i32) {
+    // An abort ends, a failure does not.
+    let _ = change(stream, 0, code) || change(stream, ABORT, code);
+}
+
+/// The tasks of its device are about to be dropped: it takes and runs none.
+pub(super) fn begin_abort(stream: &Stream) {
+    stream.lost_with_device.store(true, Ordering::SeqCst);
+    change(stream, 0, ABORT);
+}
+
+/// The abort is over.
+pub(super) fn lift_abort(stream: &Stream) {
+    change(stream, ABORT, 0);
+}
+
+/// Whether the tasks of its device are being dropped.
+pub(super) fn is_aborting(stream: &Stream) -> bool {
+    stream.halted.load(Ordering::SeqCst) == ABORT
 }
 
 /// Refuses a task for a stream that has stopped.
@@ -115,11 +140,24 @@ pub(super) fn check(stream: &Stream) -> Result<()> {
 
 #[cold]
 fn stopped(code: i32) -> Error {
+    if code == ABORT {
+        return aborting();
+    }
     Error::sequence(
         code,
         format!(
             "a task of this stream, or of another of its context, failed with {code}, and the stream \
              stops on failure: it takes no tasks any more; destroy it and make a new one"
         ),
+    )
+}
+
+/// A call that meets an abort of its device.
+#[cold]
+pub(crate) fn aborting() -> Error {
+    Error::sequence(
+        ABORT,
+        "the tasks of the device are being dropped, or were during the wait (aclrtDeviceTaskAbort): they \
+         have not run; queue them again when it has returned",
     )
 }

@@ -20,7 +20,7 @@ const KNOWN_FLAGS: u32 = abi::ACL_STREAM_FAST_LAUNCH
     | abi::ACL_STREAM_CPU_SCHEDULE
     | abi::ACL_STREAM_DEVICE_USE_ONLY;
 /// Least urgent.
-const LEAST_PRIORITY: u32 = 7;
+pub(super) const LEAST_PRIORITY: u32 = 7;
 
 /// Turns of the loop before a runner is taken to stay.
 const SPINS: u32 = 10_000;
@@ -196,7 +196,15 @@ fn make_in(
             is_default,
         });
     });
-    made.ok_or_else(|| no_stream(used))
+    let handle = made.ok_or_else(|| no_stream(used))?;
+    if runtime.devices[device].aborting().load(Ordering::SeqCst)
+        && let Some(stream) = STREAMS.find(handle)
+    {
+        // The abort may not have seen it; it ends before the tasks of this one are wanted.
+        end_internal(handle, stream);
+        return Err(failure::aborting());
+    }
+    Ok(handle)
 }
 
 fn no_stream(used: usize) -> Error {
@@ -264,6 +272,7 @@ pub fn destroy(handle: u64, force: bool) -> Result<()> {
 fn retire(handle: u64, stream: &'static Stream) {
     capture::abandon(stream);
     update::abandon(stream);
+    stream.lost_with_device.store(false, Ordering::SeqCst);
     engine::drop_tasks(stream);
     super::report::end_subscription(stream);
     crate::custom_allocator::end_of_stream(handle);
@@ -325,6 +334,9 @@ pub(crate) fn end_of_context(context: &'static Context, wait: bool) {
             }
         }
     }
+    // Before the lock of the device is taken, which the block needs to go.
+    let flag = context.overflow_flag().take();
+    drop(flag);
 }
 
 /// aclrtStreamAbort: drops what is queued.
@@ -337,6 +349,7 @@ pub fn abort(handle: u64) -> Result<()> {
     }
     let (_, stream) = own_stream("stm", handle)?;
     capture::refuse_captured(stream, handle)?;
+    stream.lost_with_device.store(false, Ordering::SeqCst);
     engine::drop_tasks(stream);
     Ok(())
 }

@@ -21,7 +21,9 @@
 
 pub(crate) mod bell;
 pub(crate) mod composite;
+pub mod config_handle;
 pub mod count_notify;
+pub mod device_abort;
 pub(crate) mod engine;
 pub mod event;
 pub mod exception;
@@ -90,6 +92,8 @@ pub(crate) struct Stream {
     drops: AtomicU64,
     /// How often tasks were dropped that somebody may wait for.
     lost: AtomicU64,
+    /// The last ones went with all of the device.
+    lost_with_device: AtomicBool,
     /// The task being run moves bytes.
     moving: AtomicBool,
     /// It is done piece by piece: it ends with the piece when its tasks are dropped.
@@ -274,6 +278,11 @@ impl Stream {
             .compare_exchange(0, code, Ordering::AcqRel, Ordering::Relaxed);
         exception::tell(self, code);
         failure::after(self, code);
+    }
+
+    /// Whether the last tasks that it lost went with all of its device.
+    pub(crate) fn was_lost_with_device(&self) -> bool {
+        self.lost_with_device.load(Ordering::SeqCst)
     }
 
     /// Whether a failure stopped it: its tasks are dropped, not run.

@@ -320,6 +320,15 @@ pub fn allow(handle: u64, pids: &[i32]) -> Result<()> {
     }
 }
 
+/// aclrtNotifySetImportPidInterServer: as [`allow`], for processes of other servers. There is one server here, so
+/// their ids are those of processes of this machine.
+///
+/// # Errors
+/// As [`allow`]; 207000 for a product other than A3.
+pub fn allow_servers(handle: u64, pids: &[i32]) -> Result<()> {
+    allow(handle, pids)
+}
+
 /// aclrtNotifyImportByKey: a notify of this process's own for the one that another process exported.
 ///
 /// # Errors

@@ -247,10 +247,13 @@ pub fn process(timeout: i32) -> Result<()> {
         }
         let step = std::time::Duration::from_millis(50);
         let step = left.map_or(step, |left| left.min(step));
-        drop(
-            BELL.wait_timeout(mail, step)
-                .unwrap_or_else(PoisonError::into_inner),
-        );
+        // It may wait for ever: a snapshot of the process does not wait for it.
+        crate::snapshot::gate::idle(|| {
+            drop(
+                BELL.wait_timeout(mail, step)
+                    .unwrap_or_else(PoisonError::into_inner),
+            );
+        });
     }
 }
 

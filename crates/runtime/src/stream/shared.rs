@@ -11,7 +11,8 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use cannery_abi as abi;
 
-use crate::error::{Error, Fault, Result};
+use crate::error::{Error, Result};
+use crate::os::file_limits;
 use crate::os::host::pid;
 use crate::os::shared_page::{self, SharedPage};
 use crate::patient;
@@ -67,14 +68,12 @@ extern "C" fn remove_names() {
 }
 
 fn refused(error: &std::io::Error) -> Error {
-    Fault::Sequence {
-        code: abi::ACL_ERROR_RT_DRV_INTERNAL_ERROR,
-        cause: format!(
-            "the directory for what processes share cannot be used: {error}; set CANNERY_RUNTIME_DIR to a \
-             private directory"
-        ),
-    }
-    .into()
+    let remedy = file_limits::remedy(error)
+        .unwrap_or_else(|| "set CANNERY_RUNTIME_DIR to a private directory".to_owned());
+    Error::sequence(
+        abi::ACL_ERROR_RT_DRV_INTERNAL_ERROR,
+        format!("the directory for what processes share cannot be used: {error}; {remedy}"),
+    )
 }
 
 /// Removes the names that dead processes left behind; how many names there were.

@@ -1,5 +1,6 @@
 //! Waiting for streams and devices.
 
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use cannery_abi as abi;
@@ -40,7 +41,7 @@ pub(crate) fn deadline(timeout: i32) -> Result<Option<Instant>> {
 }
 
 fn is_detached(stream: &Stream) -> bool {
-    stream.flags.load(std::sync::atomic::Ordering::Relaxed) & DETACHED != 0
+    stream.flags.load(Ordering::Relaxed) & DETACHED != 0
 }
 
 fn report(stream: &Stream) -> Result<()> {
@@ -79,6 +80,7 @@ fn finish(stream: &'static Stream, until: Option<Instant>) -> Result<()> {
             }
             report(stream)
         }
+        Waited::Lost if stream.was_lost_with_device() => Err(failure::aborting()),
         Waited::Lost => Err(Error::sequence(
             abi::ACL_ERROR_RT_STREAM_ABORT,
             "tasks of the stream were dropped during the wait (aclrtStreamAbort, \

@@ -52,6 +52,71 @@ pub(super) fn cases() -> Vec<Case> {
                 }
             },
         ),
+        case("x.overflow.flag_of_a_context", Setup::device0(), |t| {
+            let flag = || {
+                let mut p = SENTINEL;
+                let code = aclrtCtxGetFloatOverflowAddr(&raw mut p);
+                t.ok(code, "aclrtCtxGetFloatOverflowAddr");
+                p
+            };
+            t.fails(
+                aclrtCtxGetFloatOverflowAddr(null_mut()),
+                ERROR_FRONT,
+                "no place",
+            );
+            let first = flag();
+            t.eq(flag(), first, "the address, asked again");
+            t.holds(first, &[0; STATUS], "the flag in the beginning");
+            // What is written there is the status, of the streams of this context.
+            let raised = t.random_bytes(STATUS);
+            t.upload(first, &raised);
+            let (s, p) = (t.stream(), t.malloc(MIB, ACL_MEM_MALLOC_HUGE_FIRST));
+            for (name, query) in queries() {
+                t.ok(aclrtMemset(p, MIB, 0x77, MIB), "aclrtMemset");
+                t.ok(query(off(p, 64), STATUS, s), name);
+                t.sync(s);
+                t.holds(off(p, 64), &raised, name);
+                t.holds(
+                    off(p, 64 + STATUS),
+                    &vec![0x77; MIB - 64 - STATUS],
+                    "what is behind",
+                );
+            }
+            let primary = t.context();
+            t.create_context(0);
+            t.check(flag() != first, "two contexts with one flag");
+            let other = t.stream();
+            t.ok(
+                aclrtGetOverflowStatus(p, STATUS, other),
+                "aclrtGetOverflowStatus",
+            );
+            t.sync(other);
+            t.holds(p, &[0; STATUS], "the status of the other context");
+            t.ok(aclrtSetCurrentContext(primary), "aclrtSetCurrentContext");
+            t.ok(aclrtResetOverflowStatus(s), "aclrtResetOverflowStatus");
+            t.ok(
+                aclrtGetOverflowStatus(p, STATUS, s),
+                "aclrtGetOverflowStatus",
+            );
+            t.sync(s);
+            t.holds(p, &[0; STATUS], "the status after a reset");
+            t.fails(aclrtFree(first), ERROR_PARAM, "releasing the flag");
+            // It goes with its device, and comes anew.
+            t.ok(aclrtResetDeviceForce(0), "aclrtResetDeviceForce");
+            t.ok(aclrtSetDevice(0), "aclrtSetDevice");
+            t.holds(flag(), &[0; STATUS], "the new flag");
+        }),
+        case("x.overflow.flags_do_not_leak", Setup::device0(), |t| {
+            let before = t.pools();
+            for _ in 0..20 {
+                let context = t.create_context(0);
+                let mut p = SENTINEL;
+                t.ok(aclrtCtxGetFloatOverflowAddr(&raw mut p), "the address");
+                t.ok(aclrtDestroyContext(context), "aclrtDestroyContext");
+            }
+            t.ok(aclrtSetDevice(0), "aclrtSetDevice");
+            t.eq(t.pools(), before, "free memory");
+        }),
         case("x.overflow.arguments", Setup::device0(), |t| {
             let (p, before) = t.filled(4096);
             let host = t.malloc_host(4096);

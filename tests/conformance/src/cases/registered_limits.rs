@@ -162,6 +162,16 @@ fn arguments() -> Vec<Case> {
             },
         ),
         case(
+            "x.register.without_rights",
+            Setup::device0().env("CANNERY_PIN", "strict"),
+            without_rights,
+        ),
+        case(
+            "x.register.without_rights_unlocked",
+            Setup::device0().env("CANNERY_PIN", "off"),
+            without_rights,
+        ),
+        case(
             "x.register.what_cannot_be_registered",
             Setup::device0(),
             |t| {
@@ -429,4 +439,38 @@ fn limits() -> Vec<Case> {
             },
         ),
     ]
+}
+
+/// Memory that is mapped without rights is refused for that, whatever may be locked.
+fn without_rights(t: &T) {
+    for forbidden in [0, 1, 255] {
+        let memory = Pages::new(MIB);
+        let page = memory.at_byte(forbidden * 4096);
+        let rights = |which| {
+            #[allow(unsafe_code)] // Takes rights from memory of its own.
+            // SAFETY: the body's own page, which nothing uses meanwhile.
+            unsafe {
+                libc::mprotect(page, 4096, which)
+            }
+        };
+        t.eq(rights(libc::PROT_NONE), 0, "mprotect");
+        let code = aclrtHostRegisterV2(memory.p, MIB as u64, MAPPED);
+        let text = t.pending_text("aclrtHostRegisterV2");
+        t.eq(
+            i64::from(code),
+            ERROR_PARAM,
+            "memory with a page without rights",
+        );
+        for word in ["PROT_NONE", &format!("{:#x}", page as usize)] {
+            t.check(text.contains(word), &format!("no {word} in: {text}"));
+        }
+        t.check(
+            !text.contains("ulimit"),
+            &format!("a limit is blamed: {text}"),
+        );
+        t.eq(rights(libc::PROT_READ | libc::PROT_WRITE), 0, "mprotect");
+        let code = aclrtHostRegisterV2(memory.p, MIB as u64, MAPPED);
+        t.ok(code, "the same memory with rights");
+        t.unregister(memory.p);
+    }
 }

@@ -549,13 +549,36 @@ fn reserve(registered: &Registered, address: u64, bytes: u64, mapped: bool) -> R
 /// its owner.
 fn bring_in(runtime: &Runtime, address: u64, bytes: u64) -> Result<bool> {
     let budget = runtime.lock_budget();
-    let own = runtime.host.get().is_some_and(|host| host.owns(address));
-    if own || budget.mode() == Pin::Off {
+    if runtime.host.get().is_some_and(|host| host.owns(address)) {
+        return Ok(false);
+    }
+    // Before it is tried: a limit that is not at fault is not blamed then.
+    if !map::is_readable(address) || !map::is_readable(address + bytes - PAGE) {
+        check_rights(address, bytes)?;
+    }
+    if budget.mode() == Pin::Off {
+        check_rights(address, bytes)?;
         return Ok(false);
     }
     guard::commit_rest(address, bytes)?;
     let locked = budget.lock(address, bytes);
+    if !matches!(locked, Ok(true)) {
+        // Locked memory can be reached; of other memory nobody has said so yet.
+        check_rights(address, bytes)?;
+    }
     locked.map_err(|error| shortage(bytes, not_lockable(budget, &error, bytes)))
+}
+
+/// Refuses memory of which a part is mapped without the right to read it (`PROT_NONE`).
+fn check_rights(address: u64, bytes: u64) -> Result<()> {
+    let Some(at) = map::first_unreadable(address, bytes) else {
+        return Ok(());
+    };
+    let cause = format!(
+        "the memory at {at:#x} is mapped without the right to read it (PROT_NONE), so the device cannot reach \
+         it; give it rights with mprotect first, or register memory that has them"
+    );
+    Err(Error::address("ptr", address, cause))
 }
 
 fn publish(

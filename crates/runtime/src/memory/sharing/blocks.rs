@@ -19,7 +19,7 @@ use crate::error::{Error, Fault, Result, show_bytes};
 use crate::memory::free::is_plain;
 use crate::memory::locate::{self, Block};
 use crate::memory::store::LARGEST_SMALL;
-use crate::os::{conversion, map};
+use crate::os::{conversion, file_limits, map};
 use crate::process::Runtime;
 
 const NORMAL_PAGE: u64 = 4096;
@@ -195,18 +195,25 @@ fn publish(runtime: &Runtime, export: Export, address: u64) -> Result<Key> {
 
 /// The exporting thread cannot be had: 507899.
 pub(crate) fn no_broker(error: &std::io::Error) -> Error {
+    let what = format!("memory cannot be handed to other processes here: {error}");
     Error::sequence(
         abi::ACL_ERROR_RT_DRV_INTERNAL_ERROR,
-        format!("memory cannot be handed to other processes here: {error}"),
+        match file_limits::remedy(error) {
+            Some(remedy) => format!("{what}; {remedy}"),
+            None => what,
+        },
     )
 }
 
 fn shortage(asked: u64, error: &std::io::Error) -> Error {
+    let remedy = file_limits::remedy(error).unwrap_or_else(|| {
+        "look at the limits for mappings (vm.max_map_count), files (ulimit -n, -f) and memory"
+            .to_owned()
+    });
     Fault::HostShortage {
         asked,
         cause: format!(
-            "the system refuses to make the block shared memory, or private again: {error}; look at the \
-             limits for mappings (vm.max_map_count), files (ulimit -n, -f) and memory"
+            "the system refuses to make the block shared memory, or private again: {error}; {remedy}"
         ),
     }
     .into()

@@ -1,5 +1,7 @@
 //! What a store has, what it holds, and what is charged to others.
 
+use cannery_heap::range::Piece;
+
 use super::*;
 
 impl Store {
@@ -49,6 +51,24 @@ impl Store {
             PageKind::Huge => usage.huge_free.min(addresses),
             PageKind::Giant => (usage.huge_free + usage.giant_free).min(addresses) >> 30 << 30,
         }
+    }
+
+    /// Everything that was handed out, blocks that were released a moment ago included: first byte, bytes.
+    pub(crate) fn runs(&self) -> Vec<(u64, u64)> {
+        self.give_up_idle();
+        let back = lock(&self.back);
+        let bases = [self.normal.base, self.huge.base];
+        [NORMAL, HUGE]
+            .into_iter()
+            .flat_map(|pool| {
+                let used = back[pool].pieces().filter(|piece| piece.id.is_some());
+                let place = move |piece: Piece| {
+                    let start = bases[pool] + (piece.start << SHIFTS[pool]);
+                    (start, piece.len << SHIFTS[pool])
+                };
+                used.map(place).collect::<Vec<_>>()
+            })
+            .collect()
     }
 
     /// Counts a refused request.

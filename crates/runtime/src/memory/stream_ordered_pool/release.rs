@@ -96,6 +96,29 @@ pub(crate) fn after_synchronization(device: usize) {
     bury(runtime, None);
 }
 
+/// Memory that blocks of pools are made of: device, first byte, bytes.
+pub(crate) fn memory(runtime: &'static Runtime) -> Vec<(usize, u64, u64)> {
+    let mut pieces = Vec::new();
+    for place in of(runtime) {
+        let ground = match &*place.home.lock() {
+            Some(home) => (home.ground.device, home.ground.base, home.ground.bytes),
+            None => continue,
+        };
+        let (device, base, bytes) = ground;
+        let mut at = base;
+        while at < base + bytes {
+            at = match runtime.areas.find(at) {
+                Some((_, piece)) => {
+                    pieces.push((device, piece.start, piece.size));
+                    piece.start + piece.size
+                }
+                None => at + UNIT,
+            };
+        }
+    }
+    pieces
+}
+
 /// What pools hold of a device, for the text of a shortage: how many pools, how many bytes.
 pub(crate) fn held(device: usize) -> (u64, u64) {
     let mut held = (0, 0);

@@ -23,6 +23,7 @@ mod physical;
 mod properties;
 mod reservation;
 mod sharing;
+mod snapshot;
 mod state;
 
 pub use access::{Grant, get_access, set_access};
@@ -31,4 +32,5 @@ pub use physical::{free_physical, malloc_physical, properties_of, retain};
 pub use properties::{Property, granularity};
 pub use reservation::{release, reserve, reserve_no_uc};
 pub use sharing::{Form, Shareable, allow, export, import};
+pub(crate) use snapshot::Seen;
 pub(crate) use state::VirtualMemory;

@@ -12,6 +12,7 @@ use super::state::Physical;
 use crate::error::{Error, Fault, Result};
 use crate::memory::malloc::shortage;
 use crate::memory::store::{Refusal, Request, Store};
+use crate::os::file_limits;
 use crate::process::{Runtime, current, here};
 
 /// No handle is larger: far beyond any device.
@@ -139,12 +140,12 @@ fn too_large(size: u64) -> Error {
 }
 
 pub(super) fn no_file(bytes: u64, error: &io::Error) -> Error {
+    let remedy = file_limits::remedy(error).unwrap_or_else(|| {
+        "raise the limits of open files and of file sizes (ulimit -n, ulimit -f)".to_owned()
+    });
     Fault::HostShortage {
         asked: bytes,
-        cause: format!(
-            "the system gave no memory file: {error}; raise the limits of open files and of file sizes \
-             (ulimit -n, ulimit -f)"
-        ),
+        cause: format!("the system gave no memory file: {error}; {remedy}"),
     }
     .into()
 }
