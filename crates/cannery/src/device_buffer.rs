@@ -14,8 +14,8 @@ use crate::context::Context;
 use crate::drop_failures;
 use crate::error::{Code, Error, Result, Shortage};
 use crate::pool::DevicePool;
+use crate::shared::Shared;
 use crate::stream::Stream;
-use crate::uses::Shared;
 use crate::views::{DevSlice, DevSliceMut, DevicePtr, resolve};
 
 /// Which pages an allocation takes.
@@ -348,6 +348,7 @@ impl<T, K> DeviceBuffer<T, K> {
 
     /// All of it, to write to.
     pub fn view_mut(&mut self) -> DevSliceMut<'_, T> {
+        self.shared.uses.settle();
         DevSliceMut {
             ptr: DevicePtr::new(self.ptr),
             len: self.len,
@@ -418,7 +419,9 @@ impl<T, K> DeviceBuffer<T, K> {
     /// What that work failed with.
     #[track_caller]
     pub fn wait(&mut self) -> Result<()> {
-        self.shared.uses.wait_to_write()
+        self.shared.uses.wait_to_write()?;
+        self.shared.uses.settle();
+        Ok(())
     }
 
     /// The same memory with elements of another name.
@@ -545,10 +548,10 @@ impl<T, K> DeviceBuffer<T, K> {
                 context.library().check("aclrtFree", code)
             }
             Owner::Pool(_pool, stream) => {
-                uses.before_write(stream)?;
+                uses.before_write(stream.lane())?;
                 stream.context().call("aclrtMemPoolFreeAsync", |table| {
                     // SAFETY: a block of the pool; the stream runs behind everything that uses it.
-                    unsafe { (table.aclrtMemPoolFreeAsync)(self.ptr, stream.as_raw()) }
+                    unsafe { (table.aclrtMemPoolFreeAsync)(self.ptr, stream.raw()) }
                 })
             }
             Owner::OtherProcess(key) => {

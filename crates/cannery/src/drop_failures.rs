@@ -3,16 +3,12 @@
 //! Memory whose release failed, or whose queued work could not be awaited, is leaked: never reused while
 //! something may still write to it.
 
-use std::collections::VecDeque;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::LazyLock;
 
 use crate::error::{Error, Result};
+use crate::kept::Kept;
 
-const KEPT: usize = 64;
-
-static COUNT: AtomicU64 = AtomicU64::new(0);
-static RECENT: Mutex<VecDeque<Error>> = Mutex::new(VecDeque::new());
+static FAILURES: LazyLock<Kept<Error>> = LazyLock::new(Kept::new);
 
 /// How many releases have failed since the process began. May be called from any thread.
 ///
@@ -20,23 +16,19 @@ static RECENT: Mutex<VecDeque<Error>> = Mutex::new(VecDeque::new());
 /// assert_eq!(cannery::drop_failures::count(), 0);
 /// ```
 pub fn count() -> u64 {
-    COUNT.load(Ordering::Relaxed)
+    FAILURES.count()
 }
 
 /// Takes the newest failures (at most 64 are kept), oldest first. The count stays. May be called from any
 /// thread.
 pub fn take() -> Vec<Error> {
-    let mut recent = RECENT.lock().unwrap_or_else(PoisonError::into_inner);
-    recent.drain(..).collect()
+    FAILURES.take()
 }
 
 /// Keeps the error of a release.
+#[inline(always)]
 pub(crate) fn note(outcome: Result<()>) {
-    let Err(error) = outcome else { return };
-    COUNT.fetch_add(1, Ordering::Relaxed);
-    let mut recent = RECENT.lock().unwrap_or_else(PoisonError::into_inner);
-    if recent.len() == KEPT {
-        recent.pop_front();
+    if let Err(error) = outcome {
+        FAILURES.add(error);
     }
-    recent.push_back(error);
 }

@@ -156,6 +156,19 @@ impl Error {
         )
     }
 
+    /// Queued work with a memory can be awaited no more.
+    #[cold]
+    #[track_caller]
+    pub(crate) fn lost() -> Error {
+        Error::own(
+            Code::InFlight,
+            "aclrtSynchronizeStream",
+            "an earlier wait for queued work with this memory failed, so it may still be in use: it is kept and \
+             cannot be used any more; see the earlier error for the cause"
+                .to_owned(),
+        )
+    }
+
     pub(crate) fn with_shortage(mut self, shortage: Shortage) -> Error {
         self.0.shortage = Some(shortage);
         self

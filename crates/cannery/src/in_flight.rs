@@ -10,7 +10,6 @@ use std::task::{Context as Task, Poll, Waker};
 
 use crate::error::{Error, Result};
 use crate::stream::Stream;
-use crate::uses::Mark;
 
 /// A copy that is queued, with the buffers `B` that it uses.
 ///
@@ -23,7 +22,7 @@ use crate::uses::Mark;
 #[must_use = "the buffers come back from `wait` or `.await`"]
 pub struct InFlight<B> {
     buffers: Option<B>,
-    mark: Arc<Mark>,
+    stretch: u64,
     stream: Stream,
     signal: Option<Arc<Signal>>,
 }
@@ -48,10 +47,10 @@ struct Signal {
 }
 
 impl<B> InFlight<B> {
-    pub(crate) fn new(buffers: B, mark: Arc<Mark>, stream: Stream) -> InFlight<B> {
+    pub(crate) fn new(buffers: B, stretch: u64, stream: Stream) -> InFlight<B> {
         InFlight {
             buffers: Some(buffers),
-            mark,
+            stretch,
             stream,
             signal: None,
         }
@@ -63,7 +62,7 @@ impl<B> InFlight<B> {
     /// What the work of the stream failed with; [`Failed`] has the buffers.
     #[track_caller]
     pub fn wait(mut self) -> std::result::Result<B, Failed<B>> {
-        let outcome = self.mark.wait();
+        let outcome = self.stream.lane().wait(self.stretch);
         self.finish(outcome)
     }
 
@@ -73,7 +72,7 @@ impl<B> InFlight<B> {
     /// Those of `aclrtQueryEventStatus`.
     #[track_caller]
     pub fn is_done(&self) -> Result<bool> {
-        self.mark.is_done()
+        self.stream.lane().is_done(self.stretch)
     }
 
     /// Gives the buffers back at once. They know of the copy: touching one waits for it, and more work can be
@@ -118,11 +117,11 @@ impl<B: Unpin> Future for InFlight<B> {
 
     fn poll(mut self: Pin<&mut Self>, task: &mut Task<'_>) -> Poll<Self::Output> {
         let this = &mut *self;
-        match this.mark.is_done() {
+        match this.stream.lane().is_done(this.stretch) {
             Ok(false) => {}
             // A wait for what is done returns at once, with the failure of the work if there was one.
             Ok(true) => {
-                let outcome = this.mark.wait();
+                let outcome = this.stream.lane().wait(this.stretch);
                 return Poll::Ready(this.finish(outcome));
             }
             Err(error) => return Poll::Ready(this.finish(Err(error))),
@@ -143,11 +142,7 @@ impl<B: Unpin> Future for InFlight<B> {
         let asked = this.stream.context().call("aclrtLaunchHostFunc", |table| {
             // SAFETY: the stream is alive; the function takes the count that is given to it, once.
             unsafe {
-                (table.aclrtLaunchHostFunc)(
-                    this.stream.as_raw(),
-                    Some(wake),
-                    given.cast_mut().cast(),
-                )
+                (table.aclrtLaunchHostFunc)(this.stream.raw(), Some(wake), given.cast_mut().cast())
             }
         });
         match asked {

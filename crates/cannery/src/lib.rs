@@ -11,8 +11,8 @@
 //! * **[`PinnedBuffer`]**: host memory for queued copies; a slice while no queued work uses it.
 //! * **[`CachedBuffer`]**: device memory with flush and invalidate. **[`PoolBuffer`]**: of a [`Pool`].
 //! * **[`InFlight`]**: a queued copy that owns its sides; wait for it, or `.await` it.
-//! * **mark**: the point in a stream until which queued work uses a buffer. Marks live in the buffers, so
-//!   forgetting a guard is safe.
+//! * **stretch**: a part of the work of a stream. Each buffer keeps the last stretch of each stream that uses
+//!   it, so forgetting a guard is safe. **mark**: an event at the end of a stretch.
 //!
 //! # Contract
 //!
@@ -49,13 +49,17 @@ mod device_buffer;
 pub mod drop_failures;
 mod error;
 mod in_flight;
+mod kept;
+mod lane;
 mod library;
 mod pinned;
 mod places;
 mod pool;
 mod scope;
+mod shared;
 mod sharing;
 mod stream;
+mod sync;
 mod table;
 mod uses;
 mod views;

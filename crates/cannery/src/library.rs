@@ -90,14 +90,16 @@ impl Library {
             return Ok(Library(known));
         }
         // SAFETY: the initialisers of the library run, as they would for a program linked with it.
-        let loaded =
-            unsafe { Loaded::open(Some(path), RTLD_NOW | RTLD_LOCAL) }.map_err(|error| {
-                Error::own(
+        let loaded = match unsafe { Loaded::open(Some(path), RTLD_NOW | RTLD_LOCAL) } {
+            Ok(loaded) => loaded,
+            Err(error) => {
+                return Err(Error::own(
                     Code::LibraryNotFound,
                     "dlopen",
                     format!("{}: {error}", path.display()),
-                )
-            })?;
+                ));
+            }
+        };
         let mut missing = Vec::new();
         let find = |name: &'static str| {
             // SAFETY: only the address is taken; the table gives it its type.

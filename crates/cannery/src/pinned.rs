@@ -13,7 +13,7 @@ use crate::device_buffer::{Plain, bytes_of};
 use crate::drop_failures;
 use crate::error::{Code, Error, Result};
 use crate::pool::PinnedPool;
-use crate::uses::Shared;
+use crate::shared::Shared;
 use crate::views::resolve;
 
 /// Elements in pinned host memory (`aclrtMallocHost`), of the kind `K`.
@@ -212,6 +212,7 @@ impl<T, K> PinnedBuffer<T, K> {
     #[track_caller]
     pub fn host_mut(&mut self) -> Result<&mut [T]> {
         self.shared.uses.wait_to_write()?;
+        self.shared.uses.settle();
         // SAFETY: as in `host`; queued work that reads is done, too.
         Ok(unsafe { std::slice::from_raw_parts_mut(self.ptr, self.len) })
     }
@@ -258,6 +259,7 @@ impl<T, K> PinnedBuffer<T, K> {
     }
 
     pub(crate) fn view_mut(&mut self) -> PinnedSliceMut<'_, T> {
+        self.shared.uses.settle();
         PinnedSliceMut {
             ptr: self.ptr,
             len: self.len,

@@ -11,7 +11,7 @@ use cannery_abi::{
 
 use crate::device_buffer::DeviceBuffer;
 use crate::pinned::{PinnedBuffer, PinnedSlice, PinnedSliceMut};
-use crate::uses::Shared;
+use crate::shared::Shared;
 use crate::views::{DevSlice, DevSliceMut};
 
 /// One end of a copy, as C sees it.

@@ -15,8 +15,8 @@ use crate::device_buffer::{Owner, PoolBuffer, Pooled, bytes_of};
 use crate::drop_failures;
 use crate::error::Result;
 use crate::pinned::PinnedBuffer;
+use crate::shared::{Shared, Uses};
 use crate::stream::Stream;
-use crate::uses::{Shared, Uses};
 
 /// Pool of device memory.
 #[derive(Debug)]
@@ -141,7 +141,7 @@ impl Pool<OnDevice> {
         stream.context().call("aclrtMemPoolMallocAsync", |table| {
             // SAFETY: the place is valid, pool and stream are alive.
             unsafe {
-                (table.aclrtMemPoolMallocAsync)(&raw mut block, bytes, self.0.raw, stream.as_raw())
+                (table.aclrtMemPoolMallocAsync)(&raw mut block, bytes, self.0.raw, stream.raw())
             }
         })?;
         let owner = Owner::Pool(Arc::clone(&self.0), stream.clone());
@@ -150,7 +150,7 @@ impl Pool<OnDevice> {
             unsafe { PoolBuffer::<MaybeUninit<T>>::own(stream.context(), block, len, owner) };
         // Its memory may still be in use by work that its stream is behind: the order of the stream holds
         // for the block from the start.
-        stream.note_write(&buffer)?;
+        stream.note_write(&buffer);
         Ok(buffer)
     }
 

@@ -6,8 +6,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use crate::error::{Error, Result};
 use crate::places::{Element, Place, Side, Write, borrowed_kind};
+use crate::shared::Shared;
 use crate::stream::Stream;
-use crate::uses::Shared;
 
 /// Where borrowed copies are queued; see [`Stream::scope`].
 pub struct Scope<'scope, 'env: 'scope> {

@@ -2,8 +2,8 @@
 
 use std::ffi::c_void;
 use std::ptr;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
 use cannery_abi::{
     ACL_EVENT_RECORDED_STATUS_COMPLETE, ACL_EVENT_SYNC, ACL_EVENT_TIME_LINE,
@@ -14,8 +14,9 @@ use crate::context::Context;
 use crate::drop_failures;
 use crate::error::{Error, Result};
 use crate::in_flight::{Failed, InFlight, Queued, QueuedStaged};
+use crate::lane::Work as _;
 use crate::places::{Element, Place, Side, Source, Target, Write, borrowed_kind, owned_kind};
-use crate::uses::{Mark, Shared};
+use crate::shared::{Lane, Queue, Shared};
 
 static NEXT: AtomicU64 = AtomicU64::new(1);
 
@@ -56,17 +57,9 @@ pub struct Stream(Arc<Inner>);
 
 #[derive(Debug)]
 struct Inner {
-    raw: aclrtStream,
-    number: u64,
-    context: Arc<Context>,
-    /// Held while work is queued and marked, so that marks have the order of the work.
-    queueing: Mutex<()>,
+    /// What its buffers know of it; they may keep it longer than the stream lives.
+    lane: Arc<Lane>,
 }
-
-// SAFETY: streams may be used from any thread (manual, stream chapter).
-unsafe impl Send for Inner {}
-// SAFETY: as above; work that belongs together is queued under a lock.
-unsafe impl Sync for Inner {}
 
 impl Stream {
     /// Creates a stream (`aclrtCreateStream`).
@@ -80,29 +73,39 @@ impl Stream {
             // SAFETY: the place is valid.
             unsafe { (table.aclrtCreateStream)(&raw mut raw) }
         })?;
-        Ok(Stream(Arc::new(Inner {
+        let queue = Queue {
             raw,
-            number: NEXT.fetch_add(1, Ordering::Relaxed),
             context: Arc::clone(context),
-            queueing: Mutex::new(()),
+        };
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        Ok(Stream(Arc::new(Inner {
+            lane: Arc::new(Lane::new(queue, number)),
         })))
     }
 
     /// The handle, for C code. It lives as long as a clone of this value.
-    #[inline(always)]
+    ///
+    /// Ask for it again before each piece of work that C code queues: what was queued by this crate is marked
+    /// off then, so that a buffer which was used before that work does not wait for it.
     pub fn as_raw(&self) -> aclrtStream {
-        self.0.raw
+        self.0.lane.cut();
+        self.raw()
+    }
+
+    #[inline(always)]
+    pub(crate) fn raw(&self) -> aclrtStream {
+        self.lane().work().raw
     }
 
     /// The context it was made in.
     #[inline(always)]
     pub fn context(&self) -> &Arc<Context> {
-        &self.0.context
+        &self.lane().work().context
     }
 
     #[inline(always)]
-    pub(crate) fn number(&self) -> u64 {
-        self.0.number
+    pub(crate) fn lane(&self) -> &Arc<Lane> {
+        &self.0.lane
     }
 
     /// Waits for all its work.
@@ -111,10 +114,12 @@ impl Stream {
     /// What the work failed with.
     #[track_caller]
     pub fn synchronize(&self) -> Result<()> {
-        self.context().call("aclrtSynchronizeStream", |table| {
-            // SAFETY: the stream is alive.
-            unsafe { (table.aclrtSynchronizeStream)(self.as_raw()) }
-        })
+        let stretch = self.lane().begin_drain();
+        self.lane().work().drain()?;
+        if !self.lane().is_reached(stretch) {
+            self.lane().reached(stretch);
+        }
+        Ok(())
     }
 
     /// Whether all its work is done.
@@ -126,7 +131,7 @@ impl Stream {
         let mut status = 0;
         self.context().call("aclrtStreamQuery", |table| {
             // SAFETY: the stream is alive, the place valid.
-            unsafe { (table.aclrtStreamQuery)(self.as_raw(), &raw mut status) }
+            unsafe { (table.aclrtStreamQuery)(self.raw(), &raw mut status) }
         })?;
         Ok(status == ACL_STREAM_STATUS_COMPLETE)
     }
@@ -137,9 +142,11 @@ impl Stream {
     /// Those of `aclrtStreamWaitEvent`.
     #[track_caller]
     pub fn wait_for(&self, event: &Event) -> Result<()> {
+        // What comes now may take long: buffers of earlier work are not to wait for it.
+        self.lane().cut();
         self.context().call("aclrtStreamWaitEvent", |table| {
             // SAFETY: both handles are alive.
-            unsafe { (table.aclrtStreamWaitEvent)(self.as_raw(), event.raw) }
+            unsafe { (table.aclrtStreamWaitEvent)(self.raw(), event.raw) }
         })
     }
 
@@ -157,10 +164,10 @@ impl Stream {
         D: Target<T>,
     {
         match self.queue(source.source(), target.target(), owned_kind::<T, S, D>()) {
-            Ok(mark) => {
+            Ok(stretch) => {
                 // SAFETY: the copy writes every element, and all use is ordered behind it.
                 let written = unsafe { target.written() };
-                Ok(InFlight::new((source, written), mark, self.clone()))
+                Ok(InFlight::new((source, written), stretch, self.clone()))
             }
             Err(error) => Err(Failed::new(error, (source, target))),
         }
@@ -231,21 +238,14 @@ impl Stream {
         value: u8,
     ) -> Result<()> {
         let bytes = target.len() * size_of::<T>();
-        let _order = self.lock();
-        target.shared.uses.before_write(self)?;
+        target.shared.uses.before_write(self.lane())?;
         self.context().call("aclrtMemsetAsync", |table| {
-            // SAFETY: the part has this many bytes and is kept until the mark.
-            unsafe {
-                (table.aclrtMemsetAsync)(
-                    target.ptr.as_raw(),
-                    bytes,
-                    i32::from(value),
-                    bytes,
-                    self.as_raw(),
-                )
-            }
+            let address = target.ptr.as_raw();
+            // SAFETY: the part has this many bytes and is kept until the stretch is done.
+            unsafe { (table.aclrtMemsetAsync)(address, bytes, i32::from(value), bytes, self.raw()) }
         })?;
-        self.mark(None, target.shared).map(drop)
+        self.writes(target.shared, self.lane().queued(bytes));
+        Ok(())
     }
 
     /// `aclrtMemcpyAsync` as the manual has it.
@@ -268,41 +268,36 @@ impl Stream {
     ) -> Result<()> {
         self.context().call("aclrtMemcpyAsync", |table| {
             // SAFETY: as the caller promises.
-            unsafe { (table.aclrtMemcpyAsync)(to, max, from, count, kind, self.as_raw()) }
+            unsafe { (table.aclrtMemcpyAsync)(to, max, from, count, kind, self.raw()) }
         })
     }
 
     /// A block of a pool is used in the order of this stream from the start.
-    #[track_caller]
-    pub(crate) fn note_write<T, K>(&self, block: &crate::DeviceBuffer<T, K>) -> Result<()> {
-        let _order = self.lock();
-        self.mark(None, block.shared()).map(drop)
+    pub(crate) fn note_write<T, K>(&self, block: &crate::DeviceBuffer<T, K>) {
+        self.writes(block.shared(), self.lane().queued(0));
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, ()> {
-        self.0
-            .queueing
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+    #[inline(always)]
+    fn writes(&self, target: &Shared, stretch: u64) {
+        target.uses.writes_until(self.lane(), stretch);
     }
 
-    /// Queues a copy behind whatever else uses the two sides, and lets them know.
+    /// Queues a copy behind whatever else uses the two sides, and lets them know the stretch that it is in.
+    #[inline]
     #[track_caller]
-    fn queue(
-        &self,
-        source: Side<'_>,
-        target: Side<'_>,
-        kind: aclrtMemcpyKind,
-    ) -> Result<Arc<Mark>> {
+    fn queue(&self, source: Side<'_>, target: Side<'_>, kind: aclrtMemcpyKind) -> Result<u64> {
         if source.len != target.len {
             return Err(Error::lengths("aclrtMemcpyAsync", source.len, target.len));
         }
-        let _order = self.lock();
         self.queue_unmarked(source, target, kind)?;
-        self.mark(Some(source.shared), target.shared)
+        let stretch = self.lane().queued(target.bytes);
+        source.shared.uses.reads_until(self.lane(), stretch);
+        self.writes(target.shared, stretch);
+        Ok(stretch)
     }
 
     /// The copy alone: somebody else answers for the end of it.
+    #[inline(always)]
     #[track_caller]
     pub(crate) fn queue_unmarked(
         &self,
@@ -310,8 +305,8 @@ impl Stream {
         target: Side<'_>,
         kind: aclrtMemcpyKind,
     ) -> Result<()> {
-        source.shared.uses.before_read(self)?;
-        target.shared.uses.before_write(self)?;
+        source.shared.uses.before_read(self.lane())?;
+        target.shared.uses.before_write(self.lane())?;
         // SAFETY: the sides have as many bytes; their memory is kept until the copy is done.
         unsafe {
             self.memcpy_raw(
@@ -323,38 +318,15 @@ impl Stream {
             )
         }
     }
-
-    /// Tells the sides of queued work where it ends. Where that cannot be told, waits; where that fails too,
-    /// the memory is never used again.
-    #[track_caller]
-    fn mark(&self, source: Option<&Shared>, target: &Shared) -> Result<Arc<Mark>> {
-        match Mark::record(self) {
-            Ok(mark) => {
-                let mark = Arc::new(mark);
-                if let Some(source) = source {
-                    source.uses.reads_until(Arc::clone(&mark));
-                }
-                target.uses.writes_until(Arc::clone(&mark));
-                Ok(mark)
-            }
-            Err(error) => {
-                if self.synchronize().is_err() {
-                    source
-                        .into_iter()
-                        .chain([target])
-                        .for_each(|side| side.uses.lose());
-                }
-                Err(error)
-            }
-        }
-    }
 }
 
 impl Drop for Inner {
     fn drop(&mut self) {
-        let outcome = self.context.call("aclrtDestroyStream", |table| {
+        self.lane.end();
+        let Queue { raw, context } = self.lane.work();
+        let outcome = context.call("aclrtDestroyStream", |table| {
             // SAFETY: the stream is alive; this is its last owner. Its work is done first.
-            unsafe { (table.aclrtDestroyStream)(self.raw) }
+            unsafe { (table.aclrtDestroyStream)(*raw) }
         });
         drop_failures::note(outcome);
     }
@@ -425,7 +397,7 @@ impl Event {
     pub fn record(&self, stream: &Stream) -> Result<()> {
         stream.context().call("aclrtRecordEvent", |table| {
             // SAFETY: both handles are alive.
-            unsafe { (table.aclrtRecordEvent)(self.raw, stream.as_raw()) }
+            unsafe { (table.aclrtRecordEvent)(self.raw, stream.raw()) }
         })
     }
 

@@ -1,130 +1,119 @@
 //! What queued work does with a buffer. The state lives in the buffer, so nothing that is forgotten
 //! (`mem::forget` of a guard, of a future) makes memory free or writable too early.
+//!
+//! A buffer knows, for each stream, the last stretch of work that reads it and the last that writes it. The
+//! stream that came first is its home: to use it there again takes no lock of the buffer. `tests/loom` runs
+//! this file under every interleaving of threads.
 
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use super::error::{Error, Result};
+use super::lane::{Lane, Work};
+use super::sync::{Arc, AtomicBool, AtomicU64, Mutex, MutexGuard, Ordering, PoisonError};
 
-use cannery_abi::{ACL_EVENT_RECORDED_STATUS_COMPLETE, aclrtEvent};
+/// Home of a buffer that no queued work uses.
+const NOWHERE: u64 = 0;
+/// Home of a buffer whose queued work has an end that cannot be known any more: the memory is never touched or
+/// freed again.
+const LOST: u64 = u64::MAX;
 
-use crate::context::Context;
-use crate::error::{Code, Error, Result};
-use crate::stream::Stream;
-
-/// A point in a stream: everything queued before it is done once its event is.
+/// The queued work that reads, and that writes, a buffer.
 #[derive(Debug)]
-pub(crate) struct Mark {
-    event: aclrtEvent,
-    stream: u64,
-    context: Arc<Context>,
+pub(crate) struct Uses<W: Work> {
+    /// Number of the home lane. Once a lane is home it stays so until the buffer is settled.
+    home: AtomicU64,
+    /// Stretches of the home lane, 0 for none. They only grow.
+    reads: AtomicU64,
+    writes: AtomicU64,
+    /// Whether other lanes use it, too.
+    more: AtomicBool,
+    lanes: Mutex<Lanes<W>>,
 }
 
-// SAFETY: events may be recorded, queried and awaited from any thread (manual, event chapter).
-unsafe impl Send for Mark {}
-// SAFETY: as above.
-unsafe impl Sync for Mark {}
+#[derive(Debug)]
+struct Lanes<W: Work> {
+    home: Option<Arc<Lane<W>>>,
+    others: Vec<Use<W>>,
+}
 
-impl Mark {
-    /// A mark behind everything that is queued now.
-    #[track_caller]
-    pub(crate) fn record(stream: &Stream) -> Result<Mark> {
-        let context = stream.context();
-        let mark = Mark {
-            event: context.take_event()?,
-            stream: stream.number(),
-            context: Arc::clone(context),
-        };
-        context.call("aclrtRecordEvent", |table| {
-            // SAFETY: both handles are alive.
-            unsafe { (table.aclrtRecordEvent)(mark.event, stream.as_raw()) }
-        })?;
-        Ok(mark)
-    }
+#[derive(Debug)]
+struct Use<W: Work> {
+    lane: Arc<Lane<W>>,
+    reads: u64,
+    writes: u64,
+}
 
-    /// Whether it has been reached.
-    #[track_caller]
-    pub(crate) fn is_done(&self) -> Result<bool> {
-        let mut status = 0;
-        self.context.call("aclrtQueryEventStatus", |table| {
-            // SAFETY: the event is alive, the place valid.
-            unsafe { (table.aclrtQueryEventStatus)(self.event, &raw mut status) }
-        })?;
-        Ok(status == ACL_EVENT_RECORDED_STATUS_COMPLETE)
-    }
-
-    /// Waits until it is reached.
-    #[track_caller]
-    pub(crate) fn wait(&self) -> Result<()> {
-        self.context.call("aclrtSynchronizeEvent", |table| {
-            // SAFETY: the event is alive.
-            unsafe { (table.aclrtSynchronizeEvent)(self.event) }
-        })
-    }
-
-    /// Lets later work of another stream wait for it.
-    #[track_caller]
-    fn hold(&self, stream: &Stream) -> Result<()> {
-        stream.context().call("aclrtStreamWaitEvent", |table| {
-            // SAFETY: both handles are alive.
-            unsafe { (table.aclrtStreamWaitEvent)(stream.as_raw(), self.event) }
-        })
+impl<W: Work> Default for Uses<W> {
+    fn default() -> Uses<W> {
+        Uses {
+            home: AtomicU64::new(NOWHERE),
+            reads: AtomicU64::new(0),
+            writes: AtomicU64::new(0),
+            more: AtomicBool::new(false),
+            lanes: Mutex::new(Lanes {
+                home: None,
+                others: Vec::new(),
+            }),
+        }
     }
 }
 
-impl Drop for Mark {
-    fn drop(&mut self) {
-        self.context.give_event(self.event);
+/// Stores a stretch, unless a later one is there.
+#[inline(always)]
+fn grow(slot: &AtomicU64, stretch: u64) {
+    // Most work belongs to the stretch of the work before it.
+    if slot.load(Ordering::Acquire) < stretch {
+        slot.fetch_max(stretch, Ordering::AcqRel);
     }
 }
 
-/// The queued work that writes, and that reads, a buffer: the newest mark of each stream. Work of one stream
-/// is done in order, and its marks are added under the lock of the stream, so the newest says it all.
-#[derive(Debug, Default)]
-pub(crate) struct Uses {
-    /// Whether there may be marks; where not, the lock need not be taken.
-    busy: AtomicBool,
-    /// Queued work whose end cannot be known any more: the memory is never touched or freed again.
-    lost: AtomicBool,
-    marks: Mutex<Marks>,
+/// What matters to somebody who reads, or who writes.
+#[inline(always)]
+fn last(reads: u64, writes: u64, for_write: bool) -> u64 {
+    if for_write { reads.max(writes) } else { writes }
 }
 
-#[derive(Debug, Default)]
-struct Marks {
-    writes: Vec<Arc<Mark>>,
-    reads: Vec<Arc<Mark>>,
-}
-
-impl Marks {
-    /// The lists that matter to somebody who reads, or who writes.
-    fn lists(&mut self, for_write: bool) -> impl Iterator<Item = &mut Vec<Arc<Mark>>> {
-        let reads = for_write.then_some(&mut self.reads);
-        std::iter::once(&mut self.writes).chain(reads)
-    }
-}
-
-impl Uses {
-    fn lock(&self) -> MutexGuard<'_, Marks> {
-        self.marks.lock().unwrap_or_else(PoisonError::into_inner)
+impl<W: Work> Uses<W> {
+    fn lock(&self) -> MutexGuard<'_, Lanes<W>> {
+        self.lanes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     #[inline(always)]
     fn is_idle(&self) -> bool {
-        !self.busy.load(Ordering::Acquire)
+        self.home.load(Ordering::Acquire) == NOWHERE
     }
 
-    #[inline(always)]
+    /// The end of queued work with this memory is unknown.
+    pub(crate) fn lose(&self) {
+        let _lanes = self.lock();
+        self.home.store(LOST, Ordering::Release);
+    }
+
     #[track_caller]
     fn check(&self) -> Result<()> {
-        if self.lost.load(Ordering::Acquire) {
-            Err(lost())
+        if self.home.load(Ordering::Acquire) == LOST {
+            Err(Error::lost())
         } else {
             Ok(())
         }
     }
 
-    /// The end of queued work with this memory is unknown.
-    pub(crate) fn lose(&self) {
-        self.lost.store(true, Ordering::Release);
-        self.busy.store(true, Ordering::Release);
+    /// The first lane from an index on whose work is not known to be done, with its index. Lanes keep their
+    /// index while the buffer is shared.
+    fn busy(&self, for_write: bool, from: usize) -> Option<(usize, Arc<Lane<W>>, u64)> {
+        let lanes = self.lock();
+        let home = lanes.home.iter().map(|lane| {
+            let reads = self.reads.load(Ordering::Acquire);
+            let writes = self.writes.load(Ordering::Acquire);
+            (lane, last(reads, writes, for_write))
+        });
+        let others = lanes
+            .others
+            .iter()
+            .map(|used| (&used.lane, last(used.reads, used.writes, for_write)));
+        home.chain(others)
+            .enumerate()
+            .skip(from)
+            .find(|(_, (lane, stretch))| !lane.is_reached(*stretch))
+            .map(|(index, (lane, stretch))| (index, Arc::clone(lane), stretch))
     }
 
     /// Waits until the host may read: for writes.
@@ -152,21 +141,11 @@ impl Uses {
     #[track_caller]
     fn wait(&self, for_write: bool) -> Result<()> {
         self.check()?;
-        // Other threads may use other parts meanwhile, so the lock is not held while waiting.
-        let known: Vec<Arc<Mark>> = self
-            .lock()
-            .lists(for_write)
-            .flat_map(|list| list.iter().cloned())
-            .collect();
-        for mark in &known {
-            mark.wait()?;
-        }
-        let mut marks = self.lock();
-        for list in marks.lists(for_write) {
-            list.retain(|mark| !known.iter().any(|done| Arc::ptr_eq(mark, done)));
-        }
-        if marks.writes.is_empty() && marks.reads.is_empty() && !self.lost.load(Ordering::Acquire) {
-            self.busy.store(false, Ordering::Release);
+        // Other threads may use other parts meanwhile, so no lock is held while waiting.
+        let mut next = 0;
+        while let Some((index, lane, stretch)) = self.busy(for_write, next) {
+            lane.wait(stretch)?;
+            next = index + 1;
         }
         Ok(())
     }
@@ -178,99 +157,132 @@ impl Uses {
             return Ok(true);
         }
         self.check()?;
-        for mark in self.lock().lists(for_write).flat_map(|list| list.iter()) {
-            if !mark.is_done()? {
+        let mut next = 0;
+        while let Some((index, lane, stretch)) = self.busy(for_write, next) {
+            if !lane.is_done(stretch)? {
                 return Ok(false);
             }
+            next = index + 1;
         }
         Ok(true)
     }
 
-    /// Orders later work of a stream that reads behind queued writes.
+    /// Orders later work of a lane that reads behind queued writes.
     #[inline(always)]
     #[track_caller]
-    pub(crate) fn before_read(&self, stream: &Stream) -> Result<()> {
-        if self.is_idle() {
+    pub(crate) fn before_read(&self, lane: &Lane<W>) -> Result<()> {
+        self.before(lane, false)
+    }
+
+    /// Orders later work of a lane that writes, or releases, behind everything.
+    #[inline(always)]
+    #[track_caller]
+    pub(crate) fn before_write(&self, lane: &Lane<W>) -> Result<()> {
+        self.before(lane, true)
+    }
+
+    #[inline(always)]
+    #[track_caller]
+    fn before(&self, lane: &Lane<W>, for_write: bool) -> Result<()> {
+        let home = self.home.load(Ordering::Acquire);
+        // A lane keeps its own order.
+        if home == NOWHERE || (home == lane.number() && !self.more.load(Ordering::Acquire)) {
             Ok(())
         } else {
-            self.order(stream, false)
+            self.order(lane, for_write)
         }
     }
 
-    /// Orders later work of a stream that writes, or releases, behind everything.
-    #[inline(always)]
+    #[cold]
     #[track_caller]
-    pub(crate) fn before_write(&self, stream: &Stream) -> Result<()> {
-        if self.is_idle() {
-            Ok(())
-        } else {
-            self.order(stream, true)
-        }
-    }
-
-    #[track_caller]
-    fn order(&self, stream: &Stream, for_write: bool) -> Result<()> {
+    fn order(&self, lane: &Lane<W>, for_write: bool) -> Result<()> {
         self.check()?;
-        for list in self.lock().lists(for_write) {
-            let mut index = 0;
-            while let Some(mark) = list.get(index) {
-                if mark.stream == stream.number() {
-                    index += 1; // The stream keeps its order.
-                } else if mark.is_done()? {
-                    list.swap_remove(index);
-                } else {
-                    mark.hold(stream)?;
-                    index += 1;
-                }
+        let mut next = 0;
+        while let Some((index, other, stretch)) = self.busy(for_write, next) {
+            if other.number() != lane.number()
+                && let Some(mark) = other.pending(stretch)?
+            {
+                lane.work().hold(&mark)?;
             }
+            next = index + 1;
         }
         Ok(())
     }
 
-    /// Queued work reads the buffer until the mark. The lock of the mark's stream is held.
-    pub(crate) fn reads_until(&self, mark: Arc<Mark>) {
-        put(&mut self.lock().reads, mark, &self.busy);
+    /// Queued work reads the buffer until the end of a stretch.
+    #[inline(always)]
+    pub(crate) fn reads_until(&self, lane: &Arc<Lane<W>>, stretch: u64) {
+        if self.home.load(Ordering::Acquire) == lane.number() {
+            grow(&self.reads, stretch);
+        } else {
+            self.put(lane, stretch, false);
+        }
     }
 
-    /// Queued work writes the buffer until the mark. The lock of the mark's stream is held.
-    pub(crate) fn writes_until(&self, mark: Arc<Mark>) {
-        put(&mut self.lock().writes, mark, &self.busy);
+    /// Queued work writes the buffer until the end of a stretch.
+    #[inline(always)]
+    pub(crate) fn writes_until(&self, lane: &Arc<Lane<W>>, stretch: u64) {
+        if self.home.load(Ordering::Acquire) == lane.number() {
+            grow(&self.writes, stretch);
+        } else {
+            self.put(lane, stretch, true);
+        }
     }
-}
 
-/// Adds a mark in the place of the older one of its stream. The lock of the list is held.
-fn put(list: &mut Vec<Arc<Mark>>, mark: Arc<Mark>, busy: &AtomicBool) {
-    match list.iter_mut().find(|old| old.stream == mark.stream) {
-        Some(old) => *old = mark,
-        None => list.push(mark),
+    #[cold]
+    fn put(&self, lane: &Arc<Lane<W>>, stretch: u64, write: bool) {
+        let mut lanes = self.lock();
+        let home = lanes.home.as_ref().map(|home| home.number());
+        if home.is_none_or(|home| home == lane.number()) {
+            lanes.home = Some(Arc::clone(lane));
+            let slot = if write { &self.writes } else { &self.reads };
+            grow(slot, stretch);
+            if self.home.load(Ordering::Acquire) == NOWHERE {
+                self.home.store(lane.number(), Ordering::Release);
+            }
+            return;
+        }
+        let known = lanes
+            .others
+            .iter()
+            .position(|used| used.lane.number() == lane.number());
+        let index = known.unwrap_or(lanes.others.len());
+        if known.is_none() {
+            lanes.others.push(Use {
+                lane: Arc::clone(lane),
+                reads: 0,
+                writes: 0,
+            });
+        }
+        let used = &mut lanes.others[index];
+        let slot = if write {
+            &mut used.writes
+        } else {
+            &mut used.reads
+        };
+        *slot = stretch.max(*slot);
+        self.more.store(true, Ordering::Release);
     }
-    busy.store(true, Ordering::Release);
-}
 
-#[cold]
-#[track_caller]
-fn lost() -> Error {
-    Error::own(
-        Code::InFlight,
-        "aclrtSynchronizeStream",
-        "an earlier wait for queued work with this memory failed, so it may still be in use: it is kept and \
-         cannot be used any more; see the earlier error for the cause"
-            .to_owned(),
-    )
-}
+    /// Forgets work that was awaited. Nobody else has the buffer.
+    #[inline(always)]
+    pub(crate) fn settle(&mut self) {
+        if !self.is_idle() {
+            self.settle_busy();
+        }
+    }
 
-/// What views of a buffer share with it.
-#[derive(Debug)]
-pub(crate) struct Shared {
-    pub(crate) context: Arc<Context>,
-    pub(crate) uses: Uses,
-}
-
-impl Shared {
-    pub(crate) fn new(context: &Arc<Context>) -> Shared {
-        Shared {
-            context: Arc::clone(context),
-            uses: Uses::default(),
+    fn settle_busy(&mut self) {
+        let reads = self.reads.load(Ordering::Acquire);
+        let last = reads.max(self.writes.load(Ordering::Acquire));
+        let lanes = self.lanes.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let done = lanes.home.iter().all(|lane| lane.is_reached(last))
+            && lanes
+                .others
+                .iter()
+                .all(|used| used.lane.is_reached(used.reads.max(used.writes)));
+        if done && self.check().is_ok() {
+            *self = Uses::default();
         }
     }
 }

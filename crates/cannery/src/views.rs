@@ -11,7 +11,7 @@ use cannery_abi::{
 };
 
 use crate::error::{Error, Result};
-use crate::uses::Shared;
+use crate::shared::Shared;
 
 /// An address in device memory. It can be passed on, not followed.
 ///

@@ -12,7 +12,7 @@ use cannery_abi as abi;
 use crate::context::Context;
 use crate::drop_failures;
 use crate::error::{Error, Result};
-use crate::uses::Shared;
+use crate::shared::Shared;
 use crate::views::{DevSliceMut, DevicePtr};
 
 /// Which pages physical memory has.

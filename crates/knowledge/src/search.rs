@@ -80,10 +80,17 @@ fn exact(word: &str) -> Vec<Entry> {
         .collect()
 }
 
+/// Longer than any name.
+const LONGEST: usize = 128;
+
 /// The names that look most like the query, at most `count`, the most alike first.
 #[must_use]
 pub fn suggest(query: &str, count: usize) -> Vec<&'static str> {
     let wanted = query.trim().to_ascii_lowercase();
+    // Nothing of that length looks like a name, and to find that out would take a time that grows with it.
+    if wanted.len() > LONGEST {
+        return Vec::new();
+    }
     let mut scored: Vec<(f64, &'static str)> = Vec::new();
     let mut offer = |name: &'static str, likeness: f64| {
         if likeness >= ALIKE && scored.iter().all(|(_, seen)| *seen != name) {

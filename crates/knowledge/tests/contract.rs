@@ -159,4 +159,6 @@ fn typos_find_their_name_first_and_nonsense_finds_nothing() {
     );
     assert!(suggest("xyzzyplugh", 5).is_empty());
     assert_eq!(suggest("aclrtMallo", 2).len(), 2);
+    // Of any length, at once.
+    assert!(suggest(&"aclrtMalloc".repeat(1 << 16), 3).is_empty());
 }

@@ -48,6 +48,8 @@ api! {
     aclrtSynchronizeStream: fn(abi::aclrtStream) -> Code;
     aclrtStreamQuery: fn(abi::aclrtStream, *mut abi::aclrtStreamStatus) -> Code;
     aclrtCreateEvent: fn(*mut abi::aclrtEvent) -> Code;
+    aclrtCreateEventExWithFlag: fn(*mut abi::aclrtEvent, u32) -> Code;
+    aclrtSynchronizeEvent: fn(abi::aclrtEvent) -> Code;
     aclrtDestroyEvent: fn(abi::aclrtEvent) -> Code;
     aclrtRecordEvent: fn(abi::aclrtEvent, abi::aclrtStream) -> Code;
     aclrtQueryEventStatus: fn(abi::aclrtEvent, *mut abi::aclrtEventRecordedStatus) -> Code;

@@ -6,6 +6,7 @@
 //! task is left, every task ran once, one runner at a time, and the stream is idle, once.
 #![cfg(test)]
 
+mod buffers;
 mod event;
 
 mod sync {

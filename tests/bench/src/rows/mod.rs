@@ -2,6 +2,7 @@
 
 mod copies;
 mod device_memory;
+mod faces;
 mod host_memory;
 pub(crate) mod instructions;
 mod pools;
@@ -25,7 +26,7 @@ pub(crate) struct Chapter {
 }
 
 /// What a run measures, in this order.
-pub(crate) const TIMED: [Chapter; 13] = [
+pub(crate) const TIMED: [Chapter; 14] = [
     Chapter {
         title: "Device memory: aclrtMalloc + aclrtFree",
         run: device_memory::run,
@@ -70,6 +71,10 @@ pub(crate) const TIMED: [Chapter; 13] = [
     Chapter {
         title: "Start",
         run: startup::run,
+    },
+    Chapter {
+        title: "Before a program begins",
+        run: faces::run,
     },
     Chapter {
         title: "Rust",

@@ -19,12 +19,14 @@ const IN_C: &str = "C";
 const MEMORY: &str = "aclrtMalloc + aclrtFree, 4 KiB";
 const COPY: &str = "aclrtMemcpy to the device, 4 KiB";
 const QUEUE: &str = "aclrtMemcpyAsync, 4 KiB, raw form";
-const MARKED: &str = "aclrtMemcpyAsync + aclrtRecordEvent, 4 KiB";
+const BORROWED: &str = "aclrtMemcpyAsync, 4 KiB, buffers that know";
+const WAITED: &str = "aclrtMemcpyAsync, 4 KiB, and a wait for the buffer";
+const WITH_EVENT: &str = "C with an event a copy";
 /// Queued copies before the stream is awaited.
 const BATCH: usize = 256;
 
 pub(crate) fn run(bench: &mut Bench<'_>) {
-    if ![MEMORY, COPY, QUEUE, MARKED]
+    if ![MEMORY, COPY, QUEUE, BORROWED, WAITED]
         .iter()
         .any(|name| bench.wants(name))
     {
@@ -118,21 +120,59 @@ fn rows(bench: &mut Bench<'_>) -> cannery::Result<()> {
     );
 
     let mut event = ptr::null_mut();
-    // SAFETY: the place is valid.
-    api.check("aclrtCreateEvent", unsafe {
-        (api.aclrtCreateEvent)(&raw mut event)
+    // SAFETY: the place is valid. Other streams may wait for this kind, and it is recorded again and again.
+    api.check("aclrtCreateEventExWithFlag", unsafe {
+        (api.aclrtCreateEventExWithFlag)(&raw mut event, abi::ACL_EVENT_SYNC)
     });
+    let record_in_c = || {
+        // SAFETY: both handles are alive.
+        api.check("aclrtRecordEvent", unsafe {
+            (api.aclrtRecordEvent)(event, raw)
+        });
+    };
+    if bench.wants(BORROWED) {
+        let sides: Vec<Side<'_>> = vec![
+            Box::new(|| queue(&mut || good(stream.copy_borrowed(&pinned, &mut device)))),
+            Box::new(|| queue(&mut || queue_in_c())),
+            Box::new(|| {
+                queue(&mut || {
+                    queue_in_c();
+                    record_in_c();
+                })
+            }),
+        ];
+        let [ours, alone, with_event]: [Samples; 3] = bench
+            .take_turns(sides)
+            .try_into()
+            .expect("one for each side");
+        bench.row(
+            Row::new(BORROWED, Unit::Nanoseconds, ours)
+                .against(IN_C, alone)
+                .against(WITH_EVENT, with_event)
+                .above_at_most(IN_C, 10.0)
+                .note(
+                    "\"C with an event a copy\" is what C needs to wait for each buffer by itself, as \
+                     the crate can.",
+                ),
+        );
+    }
     both(
         bench,
-        MARKED,
-        20.0,
-        || queue(&mut || good(stream.copy_borrowed(&pinned, &mut device))),
+        WAITED,
+        30.0,
         || {
-            queue(&mut || {
+            time(calls / 8, || {
+                good(stream.copy_borrowed(&pinned, &mut device));
+                good(device.wait());
+            })
+        },
+        || {
+            time(calls / 8, || {
                 queue_in_c();
-                // SAFETY: both handles are alive.
-                api.check("aclrtRecordEvent", unsafe {
-                    (api.aclrtRecordEvent)(event, raw)
+                record_in_c();
+                // SAFETY: the event is alive.
+                api.check("aclrtSynchronizeEvent", unsafe {
+                    (api.aclrtSynchronizeEvent)(event)
                 });
             })
         },
