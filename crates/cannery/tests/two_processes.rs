@@ -1,6 +1,7 @@
 //! Memory of two real processes: the test starts its own program again, which opens what it is told of.
 
 #![allow(unsafe_code)] // a mapping is taken for written
+#![allow(clippy::print_stdout)] // the other process tells its number
 #![allow(clippy::unwrap_used)] // a test that cannot go on fails
 
 mod common;

@@ -174,11 +174,11 @@ fn used(buffer: &Buffer) -> u32 {
     buffer.used.load(SeqCst)
 }
 
-/// Every interleaving in which threads are put aside at most three times at moments of the model's choosing: all of
+/// Every interleaving in which threads are put aside at most twice at moments of the model's choosing: all of
 /// them would take hours.
 fn model(check: impl Fn() + Sync + Send + 'static) {
     let mut builder = loom::model::Builder::new();
-    builder.preemption_bound = Some(3);
+    builder.preemption_bound = Some(2);
     builder.max_branches = 100_000;
     builder.check(check);
 }

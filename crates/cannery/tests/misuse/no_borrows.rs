@@ -62,6 +62,48 @@ mod no_look_at_a_target_in_a_scope {
     }
 }
 
+mod no_escape_from_a_scope {
+    use super::*;
+
+    fn frozen<'a>(
+        stream: &Stream,
+        sent: &PinnedBuffer<u32>,
+        device: &'a mut DeviceBuffer<u32>,
+    ) -> Result<cannery::DevSlice<'a, u32>> {
+        stream.scope(|s| s.copy(sent, device))
+    }
+
+    fn two_targets(
+        stream: &Stream,
+        sent: &PinnedBuffer<u32>,
+        device: &mut DeviceBuffer<u32>,
+    ) -> Result<()> {
+        stream.scope(|s| {
+            let first = s.copy(sent, device.slice_mut(..2)?)?;
+            s.copy(sent, device.slice_mut(..2)?)?;
+            drop(first);
+            Ok(())
+        })
+    }
+}
+
+mod no_host_access_while_part_of_it_is_borrowed {
+    use super::*;
+
+    fn part(pinned: &mut PinnedBuffer<u32>) -> Result<u32> {
+        let part = pinned.slice_mut(..2)?;
+        let seen = pinned[3];
+        drop(part);
+        Ok(seen)
+    }
+
+    fn view_outlives(buffer: DeviceBuffer<u32>) -> Result<Vec<u32>> {
+        let view = buffer.view();
+        drop(buffer);
+        view.to_vec()
+    }
+}
+
 mod no_two_writers {
     use super::*;
 

@@ -88,6 +88,26 @@ mod no_references_to_the_device {
     }
 }
 
+mod no_write_through_what_is_read {
+    use super::*;
+
+    fn as_target(
+        stream: &Stream,
+        sent: &PinnedBuffer<u32>,
+        device: &DeviceBuffer<u32>,
+    ) -> Result<()> {
+        stream.copy_borrowed(sent, device)
+    }
+
+    fn view(view: DevSlice<'_, u32>) -> Result<()> {
+        view.zero()
+    }
+
+    fn awaited_twice(flight: cannery::InFlight<(PinnedBuffer<u32>, DeviceBuffer<u32>)>) {
+        drop(flight.clone());
+    }
+}
+
 mod no_flush_of_plain_memory {
     use super::*;
 
