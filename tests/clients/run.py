@@ -192,7 +192,10 @@ def toolkit(client, place):
         return PREFIX
     copy = place / client.directory
     shutil.rmtree(copy, ignore_errors=True)
-    subprocess.run([str(PREFIX / "bin" / "cannery"), "install", str(copy)], check=True, capture_output=True)
+    command = [str(PREFIX / "bin" / "cannery"), "install", str(copy)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise LeftOut(f"its copy of the toolkit cannot be made: {done.stderr.strip()}")
     return copy
 
 
@@ -351,11 +354,11 @@ def main():
             try:
                 client.check_system()
                 environment = place.install(client)
+                prefix = toolkit(client, place.root)
             except LeftOut as reason:
                 print(f"left out: {client.wheel}: {reason}")
                 results.append((client, "", "", [], 0, [], str(reason)))
                 continue
-            prefix = toolkit(client, place.root)
             for script, settings, what in client.runs:
                 runs = [
                     jobs.submit(
