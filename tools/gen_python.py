@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Writes the tables of the Python package `cannery`: enums.py, codes.py and its
-translation, from spec/ and knowledge/.
+"""Writes the tables of the Python package `cannery`: enums.py, codes.py with its
+translation, and functions.py, from spec/ and knowledge/.
 
 usage: gen_python.py [--check]. Needs only the standard library.
 """
@@ -30,6 +30,7 @@ SUMMARIES = {
     "define:ACL_EVENT_*": "What an event can do.",
     "define:ACL_STREAM_*": "How a stream is made.",
 }
+WIDTH = 120
 NOTE = "# Written by tools/gen_python.py. Do not edit."
 
 
@@ -37,6 +38,16 @@ def quoted(text):
     """A Python string, as ruff writes it."""
     quote = "'" if '"' in text and "'" not in text else '"'
     return quote + text.replace("\\", "\\\\").replace(quote, "\\" + quote) + quote
+
+
+def tuple_of(items):
+    """Lines of a tuple inside of an entry, as ruff writes it."""
+    if not items:
+        return ["        (),"]
+    line = f"        ({quoted(items[0])},),"
+    if len(items) == 1 and len(line) <= WIDTH:
+        return [line]
+    return ["        (", *(f"            {quoted(item)}," for item in items), "        ),"]
 
 
 def enums():
@@ -58,12 +69,12 @@ def enums():
 
 def codes(language):
     """The text of codes.py, or of its translation."""
-    told = {row["code"]: row[language] for row in load_knowledge()}
+    told = {row["code"]: row[language] for row in load_knowledge("codes")}
     lines = [
         '"""What each return code is called, means, and asks for. Read when something failed."""',
         "",
         NOTE,
-        "CODES: dict[int, tuple[str, str, str]] = {",
+        "CODES: dict[int, tuple[str, str, tuple[str, ...], str]] = {",
     ]
     seen = set()
     for row in sorted((row for row in load("errors") if row["value"]), key=lambda row: row["value"]):
@@ -73,14 +84,34 @@ def codes(language):
         seen.add(row["value"])
         text = told[row["value"]]
         lines.append(f"    {row['value']}: (")
-        lines += [f"        {quoted(part)}," for part in (row["name"], text["meaning"], text["remedy"])]
+        lines += [f"        {quoted(part)}," for part in (row["name"], text["meaning"])]
+        lines += tuple_of(text["causes"])
+        lines += [f"        {quoted(text['remedy'])},", "    ),"]
+    return "\n".join([*lines, "}", ""])
+
+
+def functions():
+    """The text of functions.py."""
+    lines = [
+        '"""What the contract tells of each function that Python can call. Read when something failed."""',
+        "",
+        NOTE,
+        "# By name in Python: name in C, chapter, page of the manual, products that lack it, rules.",
+        "FUNCTIONS: dict[str, tuple[str, str, str, tuple[str, ...], tuple[str, ...]]] = {",
+    ]
+    named = {name: row for row in load_knowledge("functions") for name in row["python"]}
+    for name, row in sorted(named.items()):
+        lines.append(f"    {quoted(name)}: (")
+        lines += [f"        {quoted(row[key])}," for key in ("function", "chapter", "manual")]
+        lacking = [product for product, has in row["products"].items() if has is False]
+        lines += tuple_of(lacking) + tuple_of([rule["text"] for rule in row["rules"]])
         lines.append("    ),")
     return "\n".join([*lines, "}", ""])
 
 
-def load_knowledge():
-    """What the tool and the documentation say about codes."""
-    with (ROOT / "knowledge" / "codes.jsonl").open(encoding="utf-8") as lines:
+def load_knowledge(table):
+    """A table that the tool and the documentation read as well."""
+    with (ROOT / "knowledge" / (table + ".jsonl")).open(encoding="utf-8") as lines:
         return [json.loads(line) for line in lines]
 
 
@@ -91,6 +122,7 @@ def main():
             PACKAGE / "enums.py": enums(),
             PACKAGE / "codes.py": codes("en"),
             PACKAGE / "codes_zh.py": codes("zh"),
+            PACKAGE / "functions.py": functions(),
         }
     )
 

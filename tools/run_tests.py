@@ -125,6 +125,11 @@ SUITES = [
         plain_line,
     ),
     Suite(
+        "texts",
+        [CARGO, "run", "--release", "--locked", "--quiet", "--package", "cannery-conformance", "--", "--texts", "zh"],
+        plain_line,
+    ),
+    Suite(
         "model",
         [CARGO, "run", "--release", "--locked", "--quiet", "--package", "cannery-model"],
         plain_line,

@@ -472,6 +472,72 @@ def test_host_pointers_hold_what_they_point_to():
         assert device.to_numpy(read_only.dtype).tolist() == read_only.tolist()
 
 
+@isolated(env={"CANNERY_HBM_BYTES": "64M", "CANNERY_LANG": "zh"})
+def test_the_numbers_of_a_shortage_are_found_in_chinese_texts():
+    import cannery
+
+    with cannery.session():
+        held = cannery.DeviceBuffer(8 * MIB)
+        try:
+            cannery.CachedBuffer(1 << 30)
+        except cannery.OutOfMemory as error:
+            assert error.numbers["asked"] == 1 << 30 < error.numbers["rounded"], error.text
+            assert 0 < error.numbers["free"] <= error.numbers["total"] < 64 * MIB
+            assert 0 < error.numbers["largest"] <= error.numbers["free"]
+            step = error.remedy
+            assert "CANNERY_HBM_BYTES" in step and any(ord(letter) > 0x4E00 for letter in step)
+            assert not step.endswith("]") and step in error.text
+        else:
+            raise AssertionError("no shortage")
+        held.close()
+
+
+def test_exceptions_carry_what_the_table_knows_of_code_and_function():
+    """Every function with a name in Python, and every code: the table that the tool reads as well."""
+    from cannery import errors
+
+    def table(name):
+        return [json.loads(line) for line in (ROOT / "knowledge" / name).read_text("utf-8").splitlines()]
+
+    for row in table("functions.jsonl"):
+        for name in row["python"]:
+            error = errors.error_of(name, 107000)
+            assert (error.api, error.function) == (name, row["function"])
+            assert (error.chapter, error.manual) == (row["chapter"], row["manual"])
+            assert list(error.rules) == [rule["text"] for rule in row["rules"]]
+            assert set(error.lacking) == {product for product, has in row["products"].items() if has is False}
+            copy = pickle.loads(pickle.dumps(error))
+            assert (copy.function, copy.rules, copy.causes) == (error.function, error.rules, error.causes)
+    codes = {row["code"]: row for row in table("codes.jsonl")}
+    assert len(codes) > 200
+    for code, row in codes.items():
+        error = errors.error_of("acl.rt.malloc", code)
+        assert error.code == code and error.causes and error.remedy
+        if error.name == row["name"]:
+            assert (list(error.causes), error.remedy) == (row["en"]["causes"], row["en"]["remedy"])
+
+
+def test_the_language_is_chosen_as_the_runtime_does(monkeypatch):
+    from cannery import errors
+
+    for name in ("CANNERY_LANG", "LC_ALL", "LC_MESSAGES", "LANG"):
+        monkeypatch.delenv(name, raising=False)
+    for variables, language in (
+        ({}, "en"),
+        ({"LANG": "zh_CN.UTF-8"}, "zh"),
+        ({"LANG": "zh_CN.UTF-8", "LC_ALL": "C"}, "en"),
+        ({"LANG": "C", "LC_MESSAGES": "zh"}, "zh"),
+        ({"LANG": "zh_CN", "CANNERY_LANG": "en"}, "en"),
+        ({"LANG": "C", "CANNERY_LANG": "ZH-Hans"}, "zh"),
+        ({"LANG": "zh_CN", "CANNERY_LANG": "fr"}, "zh"),
+        ({"LANG": "de_DE.UTF-8"}, "en"),
+    ):
+        with monkeypatch.context() as patch:
+            for name, value in variables.items():
+                patch.setenv(name, value)
+            assert errors.language() == language, variables
+
+
 @isolated(env={"CANNERY_LANG": "zh"})
 def test_remedies_speak_the_language_of_the_texts():
     import cannery

@@ -1,6 +1,5 @@
 //! `cannery explain`: what a code, a name, a function or a whole error text means.
 
-use std::env;
 use std::io::{self, Write};
 
 use cannery_knowledge as knowledge;
@@ -9,6 +8,7 @@ use serde_json::{Value, json};
 
 use crate::arguments::ExplainOptions;
 use crate::error::Error;
+use crate::language;
 use crate::page::Page;
 use crate::style::Palette;
 
@@ -26,9 +26,7 @@ const LISTED: usize = 12;
 /// Nothing is known under this name (exit code 1; with `--json` the answer is printed all the same).
 pub(crate) fn explain(options: &ExplainOptions) -> Result<(), Error> {
     let query = options.query.join(" ");
-    let language = options
-        .language
-        .unwrap_or_else(|| Language::of_environment(|name| env::var(name).ok()));
+    let language = options.language.unwrap_or_else(language::language);
     let entries = knowledge::find(&query);
     let offers = if entries.is_empty() {
         knowledge::suggest(&query, OFFERED)

@@ -39,6 +39,7 @@ mod error;
 mod explain;
 mod info;
 mod install;
+mod language;
 mod library;
 mod manners;
 mod page;
@@ -59,6 +60,7 @@ use clap::Parser;
 
 use crate::arguments::{Arguments, Command};
 use crate::error::Error;
+use crate::language::said;
 use crate::style::{Palette, Style};
 
 fn main() -> ExitCode {
@@ -88,7 +90,8 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) if error.is_broken_pipe() => ExitCode::SUCCESS,
         Err(error) => {
-            complain(&format!("{} {error}\n", own_name()));
+            let text = error.to_string();
+            complain(&format!("{} {}\n", own_name(), said(&text)));
             ExitCode::from(error.exit_code())
         }
     }

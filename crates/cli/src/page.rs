@@ -70,7 +70,7 @@ impl Page {
 }
 
 /// Columns that a text takes.
-fn columns(text: &str) -> usize {
+pub(crate) fn columns(text: &str) -> usize {
     text.chars().map(width).sum()
 }
 

@@ -12,6 +12,7 @@ use std::process::Command;
 use crate::arguments::RunOptions;
 use crate::complain;
 use crate::error::Error;
+use crate::language::said;
 use crate::report::Inquiry;
 
 /// Has the library judge the settings, prints the banner, and replaces this
@@ -27,7 +28,7 @@ pub(crate) fn run(options: &RunOptions) -> Result<Infallible, Error> {
     };
     let inquiry = Inquiry::new(&options.settings)?;
     if !options.quiet {
-        complain(&format!("cannery: {}\n", inquiry.report.banner()));
+        complain(&format!("cannery: {}\n", said(&inquiry.report.banner())));
     }
     let cause = Command::new(program)
         .args(arguments)

@@ -287,3 +287,49 @@ fn the_text_marks_each_line_and_has_no_colours_in_a_pipe() {
     assert!(text.contains("\n  ok    kernel"), "{text}");
     assert!(!text.contains('\x1b'), "{text}");
 }
+
+#[test]
+fn it_speaks_chinese_where_the_texts_do() {
+    // Under every limit that it has something to say about.
+    let line = "ulimit -l 64; ulimit -n 60; $drop \"$CANNERY\" doctor --hbm 1T /bin/sh";
+    let mut command = without_rights(line);
+    command
+        .env("CANNERY_LANG", "zh")
+        .env("CANNERY_PIN", "strict");
+    let output = finish(&mut command);
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let errors = stderr_of(&output);
+    assert_eq!(output.status.code(), Some(1), "{text}{errors}");
+    for word in [
+        "64 KiB",
+        "CANNERY_PIN=strict",
+        "207001",
+        "ulimit -l unlimited",
+        "--hbm",
+        "/bin/sh",
+    ] {
+        assert!(text.contains(word), "{word}: {text}");
+    }
+    // Sentences, and not names, are Chinese: no three small words of English in a row.
+    for line in text.lines().chain(errors.lines()) {
+        let small = |word: &str| word.len() > 1 && word.bytes().all(|b| b.is_ascii_lowercase());
+        let words: Vec<&str> = line.split(' ').collect();
+        let sentence = words
+            .windows(3)
+            .any(|three| three.iter().all(|word| small(word)));
+        assert!(!sentence, "{line}");
+    }
+    let chinese = |c: char| ('\u{4e00}'..='\u{9fff}').contains(&c);
+    assert!(errors.chars().any(chinese), "{errors}");
+    assert!(
+        text.lines()
+            .filter(|line| line.chars().any(chinese))
+            .count()
+            > 10,
+        "{text}"
+    );
+    // What programs read stays as it is.
+    let mut command = cannery(["doctor", "--json", "--hbm", "64M"]);
+    let output = finish(command.env("CANNERY_LANG", "zh"));
+    assert!(!String::from_utf8_lossy(&output.stdout).chars().any(chinese));
+}

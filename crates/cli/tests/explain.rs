@@ -60,6 +60,63 @@ fn every_code_message_and_function_of_the_contract_has_an_answer() {
         assert!(found.contains(&name.as_str()), "{name}");
     }
     assert_eq!(found.len(), names.len());
+    // Nothing of the contract is lost on the way: every rule, with the products that it names, every
+    // product, in the answer for programs and on the page for people.
+    for row in spec("functions") {
+        let name = row["name"].as_str().expect("a name");
+        let entry = results.iter().find(|entry| entry["name"] == name);
+        let entry = entry.unwrap_or_else(|| panic!("{name}"));
+        let told: Vec<&Value> = entry["rules"].as_array().expect("rules").iter().collect();
+        let rules = row["constraints"].as_array().expect("constraints");
+        assert_eq!(told.len(), rules.len(), "{name}");
+        for rule in rules {
+            let same = told.iter().find(|told| told["text"] == *rule);
+            let same = same.unwrap_or_else(|| panic!("{name}: {rule}"));
+            let products = same["products"].as_array().expect("products");
+            let named = rule.as_str().is_some_and(|rule| rule.contains("IPV350"));
+            assert_eq!(
+                products.iter().any(|product| product == "IPV350"),
+                named,
+                "{rule}"
+            );
+        }
+        assert_eq!(entry["products"], row["products"], "{name}");
+    }
+}
+
+#[test]
+fn message_codes_that_only_the_library_uses_are_explained_too() {
+    // Seen at the head of texts, and in no list of the interface.
+    for code in ["EL0004", "EH9999"] {
+        for language in ["en", "zh"] {
+            let page = stdout_of(&mut cannery(["explain", "--lang", language, code]));
+            assert!(page.contains(code), "{page}");
+            assert_eq!(is_chinese(&page), language == "zh", "{page}");
+        }
+    }
+}
+
+/// What stands in a page, whatever its line breaks.
+fn flat(page: &str) -> String {
+    page.split_whitespace().collect()
+}
+
+#[test]
+fn the_page_of_a_function_has_every_rule() {
+    let path = format!("{}/../../spec/functions.jsonl", env!("CARGO_MANIFEST_DIR"));
+    let text = std::fs::read_to_string(path).expect("the contract");
+    let rows: Vec<Value> = text
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("JSON"))
+        .collect();
+    let names: Vec<&str> = rows.iter().filter_map(|row| row["name"].as_str()).collect();
+    let pages = flat(&stdout_of(cannery(["explain"]).arg(names.join(" "))));
+    for row in &rows {
+        for rule in row["constraints"].as_array().expect("constraints") {
+            let rule = flat(rule.as_str().expect("a text"));
+            assert!(pages.contains(&rule), "{}: {rule}", row["name"]);
+        }
+    }
 }
 
 #[test]

@@ -23,8 +23,22 @@ struct Phrase {
     /// The Chinese form, with numbered places.
     chinese: String,
     /// Whether it frames other text: only then may a value hold several clauses. Else `{} made by
-    /// {}` would swallow the clause behind it.
+    /// {}` would swallow the clauses around it.
     frame: bool,
+}
+
+impl Phrase {
+    /// Whether these values may stand in it, or are clauses of other phrases that it would swallow.
+    fn takes(&self, values: &[&str]) -> bool {
+        let one_clause = |value: &&str| !value.contains("; ") && !value.contains(": ");
+        // Between `argument` and what is said of it stands a name.
+        let named = self.pieces[0] != "argument " || values.first().is_some_and(is_name);
+        named && (self.frame || values.iter().all(one_clause))
+    }
+}
+
+fn is_name(value: &&str) -> bool {
+    !value.contains(' ') && !value.ends_with(':')
 }
 
 /// The most specific first: the one with the most fixed characters.
@@ -60,7 +74,7 @@ fn translated(text: &str, depth: u32) -> Option<String> {
     let depth = depth.checked_sub(1)?;
     for phrase in TABLE.iter() {
         if let Some(values) = matched(&phrase.pieces, text)
-            && (phrase.frame || values.iter().all(|value| !value.contains("; ")))
+            && phrase.takes(&values)
         {
             return Some(filled(&phrase.chinese, &values, depth));
         }
@@ -162,6 +176,10 @@ mod tests {
         assert_eq!(
             in_chinese("argument size is 7: something quite new"),
             "参数 size 的值为 7：something quite new"
+        );
+        assert_eq!(
+            in_chinese("argument size is 64: must be 0 when data is NULL"),
+            "参数 size 的值为 64：data 为 NULL 时必须为 0"
         );
         for count in [100, 100_000] {
             let long = "; x".repeat(count);

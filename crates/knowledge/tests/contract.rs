@@ -162,3 +162,29 @@ fn typos_find_their_name_first_and_nonsense_finds_nothing() {
     // Of any length, at once.
     assert!(suggest(&"aclrtMalloc".repeat(1 << 16), 3).is_empty());
 }
+
+#[test]
+fn every_name_is_found_with_a_letter_missing_doubled_or_two_in_the_wrong_order() {
+    let all = codes().iter().map(|code| code.name.as_str());
+    let all = all.chain(functions().iter().map(|function| function.name.as_str()));
+    // One typo a name, in turns: there are many names.
+    for (turn, name) in all.filter(|name| name.len() > 8).enumerate() {
+        let middle = name.len() / 2;
+        let (front, back) = name.split_at(middle);
+        let letter = &back[..1];
+        let typos = [
+            format!("{front}{}", &back[1..]),
+            format!("{front}{letter}{back}"),
+            format!("{front}{}{letter}{}", &back[1..2], &back[2..]),
+        ];
+        let typo = &typos[turn % typos.len()];
+        // A few typos are another name.
+        if names(typo).is_empty() {
+            let offered = suggest(typo, 5);
+            assert!(
+                offered.contains(&name),
+                "{typo} offers {offered:?}, not {name}"
+            );
+        }
+    }
+}

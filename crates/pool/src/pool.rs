@@ -121,6 +121,16 @@ impl<K: Copy + Eq, T: Copy> Pool<K, T> {
         self.leaving
     }
 
+    /// Idle units for which `when` holds, told from the ticket of their release (`None`: it is done).
+    pub fn idle_units(&self, when: impl Fn(Option<&Ticket<K>>) -> bool) -> u64 {
+        let all = self.idle.all().into_iter();
+        let segments = all.map(|id| self.segments.get(id));
+        segments
+            .filter(|segment| when(segment.ticket.as_ref()))
+            .map(|segment| segment.units)
+            .sum()
+    }
+
     /// Forgets the most that was reserved: it is 0 until the next request.
     pub fn clear_reserved_high(&mut self) {
         self.usage.reserved_high = 0;

@@ -4,10 +4,13 @@
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU16, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
+use cannery_observe::Tally;
+
 use crate::context::Context;
 use crate::error::{Error, Fault, Result};
 use crate::memory::card;
 use crate::memory::store::Store;
+use crate::os::host;
 use crate::settings::Settings;
 use crate::window::Window;
 
@@ -29,6 +32,17 @@ pub(crate) struct Device {
     aborting: AtomicBool,
     /// How often its memory was taken back.
     resets: AtomicU64,
+    /// The last time that it held something.
+    taken_back: Mutex<Option<TakenBack>>,
+}
+
+/// A reset, and the blocks that it took back.
+#[derive(Clone, Debug)]
+pub(crate) struct TakenBack {
+    /// The call, and the thread that made it.
+    pub(crate) by: String,
+    pub(crate) blocks: u64,
+    pub(crate) bytes: u64,
 }
 
 /// References that keep the device alive.
@@ -57,6 +71,7 @@ impl Device {
             notifies: AtomicU32::new(0),
             aborting: AtomicBool::new(false),
             resets: AtomicU64::new(0),
+            taken_back: Mutex::default(),
         }
     }
 
@@ -141,6 +156,29 @@ impl Device {
     /// How often a reset took its memory back; changes under the state lock.
     pub(crate) fn resets(&self) -> &AtomicU64 {
         &self.resets
+    }
+
+    /// A call takes back what is still allocated.
+    pub(crate) fn note_taken_back(&self, call: &str, live: Tally) {
+        if live.blocks <= 0 {
+            return;
+        }
+        let (name, id) = (host::thread_name(), host::thread_id());
+        let mut last = self
+            .taken_back
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        *last = Some(TakenBack {
+            by: format!("{call} in thread {name}, id {id}"),
+            blocks: live.blocks.unsigned_abs(),
+            bytes: live.bytes.unsigned_abs(),
+        });
+    }
+
+    /// The last reset that took blocks back.
+    pub(crate) fn taken_back(&self) -> Option<TakenBack> {
+        let last = self.taken_back.lock();
+        last.unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Float overflow mode (a number that operators would read; remembered as it was set).

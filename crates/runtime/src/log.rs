@@ -1,11 +1,15 @@
-//! What the runtime says on standard error, by level (`CANNERY_LOG`). One line each.
+//! What the runtime says on standard error, by level (`CANNERY_LOG`). One line each, in the language of
+//! the error texts. Lines of the trace (tasks, copies) are for programs that compare them, and the
+//! application's own lines are its own: both are left as they are.
 
 use std::fmt::Arguments;
 use std::io::Write as _;
 use std::sync::atomic::{AtomicU8, Ordering};
 
+use cannery_knowledge::{Language, in_chinese};
 use cannery_observe::Event;
 
+use crate::error::language::language;
 use crate::os::file_limits;
 use crate::settings::Log;
 
@@ -21,27 +25,48 @@ pub(crate) fn set_level(level: Log) {
     }
 }
 
-fn say(level: Log, name: &str, text: Arguments<'_>) {
+/// A line as it is.
+fn say(level: Log, text: Arguments<'_>) {
     if LEVEL.load(Ordering::Relaxed) >= level as u8 {
         // One write, so that lines of several threads do not mix. Nobody to tell when it fails.
-        let line = format!("cannery: {name}{text}\n");
+        let line = format!("cannery: {text}\n");
         let _ = file_limits::without_signal(|| std::io::stderr().write_all(line.as_bytes()));
+    }
+}
+
+/// A line for people, in their language.
+fn tell(level: Log, text: Arguments<'_>) {
+    if LEVEL.load(Ordering::Relaxed) < level as u8 {
+        return;
+    }
+    match (language(), level) {
+        (Language::English, Log::Error) => say(level, format_args!("error: {text}")),
+        (Language::English, Log::Warn) => say(level, format_args!("warning: {text}")),
+        (Language::English, _) => say(level, text),
+        (Language::Chinese, _) => {
+            let text = in_chinese(&text.to_string());
+            match level {
+                Log::Error => say(level, format_args!("错误：{text}")),
+                Log::Warn => say(level, format_args!("警告：{text}")),
+                _ => say(level, format_args!("{text}")),
+            }
+        }
     }
 }
 
 /// The set-up is wrong.
 pub(crate) fn error(text: Arguments<'_>) {
-    say(Log::Error, "error: ", text);
+    tell(Log::Error, text);
 }
 
 /// It works, but not as asked.
 pub(crate) fn warn(text: Arguments<'_>) {
-    say(Log::Warn, "warning: ", text);
+    tell(Log::Warn, text);
 }
 
 /// What was chosen.
 pub(crate) fn info(text: Arguments<'_>) {
-    say(Log::Info, "", text);
+    tell(Log::Info, text);
 }
 
 fn follow(event: &Event) {
@@ -53,9 +78,8 @@ fn follow(event: &Event) {
             family,
             pages,
             device,
-        } => say(
+        } => tell(
             Log::Debug,
-            "",
             format_args!(
                 "{} {address:#x}: {requested} bytes, charged {charged} in {} pages, device {device}",
                 family.made_by(),
@@ -63,28 +87,26 @@ fn follow(event: &Event) {
             ),
         ),
         Event::Free { address, family } => {
-            say(
+            tell(
                 Log::Debug,
-                "",
                 format_args!("{} {address:#x}", family.freed_by()),
             );
         }
         Event::Copy { to, from, bytes } => {
             say(
                 Log::Trace,
-                "",
                 format_args!("copy {to:#x} <- {from:#x}: {bytes} bytes"),
             );
         }
         Event::Fill { to, bytes } => {
-            say(Log::Trace, "", format_args!("fill {to:#x}: {bytes} bytes"));
+            say(Log::Trace, format_args!("fill {to:#x}: {bytes} bytes"));
         }
         Event::Refused { api, code } => {
-            say(
-                Log::Debug,
-                "",
-                format_args!("{api} refused: {}", crate::error::code_name(*code)),
-            );
+            let name = crate::error::code_name(*code);
+            match language() {
+                Language::English => say(Log::Debug, format_args!("{api} refused: {name}")),
+                Language::Chinese => say(Log::Debug, format_args!("{api} 被拒绝：{name}")),
+            }
         }
     }
 }
@@ -114,7 +136,6 @@ pub fn app_log(level: i32, function: &str, file: &str, line: u32, text: &str) {
     }
     say(
         log,
-        "",
         format_args!("[{name}] APP {file}:{line} {function}: {text}"),
     );
 }
@@ -123,6 +144,6 @@ pub fn app_log(level: i32, function: &str, file: &str, line: u32, text: &str) {
 #[inline]
 pub(crate) fn trace_task(stream: u32, name: &str) {
     if LEVEL.load(Ordering::Relaxed) >= Log::Trace as u8 {
-        say(Log::Trace, "", format_args!("stream {stream}: {name}"));
+        say(Log::Trace, format_args!("stream {stream}: {name}"));
     }
 }

@@ -71,7 +71,8 @@ impl Runtime {
         Ok(primary.0)
     }
 
-    fn release_memory_if_unused(&'static self, index: usize, state: &mut State) {
+    /// `call`: what ended the last use of the device.
+    fn release_memory_if_unused(&'static self, index: usize, state: &mut State, call: &str) {
         if state.references == 0 && state.explicit == 0 && state.release_pending {
             state.release_pending = false;
             let device = &self.devices[index];
@@ -79,7 +80,9 @@ impl Runtime {
             crate::memory::stream_ordered_pool::end_of_device(self, index);
             if let Some(store) = device.store() {
                 self.sharing.before_reset(self, index);
-                let held = store.counters().families;
+                let counters = store.counters();
+                device.note_taken_back(call, counters.live());
+                let held = counters.families;
                 let media = [Family::Dvpp, Family::HiMpi].map(|family| held[family as usize].bytes);
                 let media = media.iter().sum::<i64>().unsigned_abs();
                 self.media_used.fetch_sub(media, Ordering::AcqRel);
@@ -171,18 +174,18 @@ pub fn reset_device(id: i32, force: bool) -> Result<()> {
     }
     state.references = if force { 0 } else { state.references - 1 };
     if state.references == 0 {
+        let call = format!("aclrtResetDevice{}({id})", if force { "Force" } else { "" });
         if let Some((context, generation)) = state.primary.take() {
             let mine =
                 thread::bound(runtime.epoch()).is_some_and(|bound| std::ptr::eq(bound, context));
             runtime.contexts.destroy(context, generation);
             if mine {
                 thread::bind(runtime.epoch(), None);
-                let force = if force { "Force" } else { "" };
-                no_device::note_ended(&format!("aclrtResetDevice{force}({id})"));
+                no_device::note_ended(&call);
             }
         }
         state.release_pending = true;
-        runtime.release_memory_if_unused(index, &mut state);
+        runtime.release_memory_if_unused(index, &mut state, &call);
         crate::log::info(format_args!("device {id} reset"));
     }
     drop(state);
@@ -273,12 +276,13 @@ pub fn destroy_context(handle: u64) -> Result<()> {
     if !runtime.contexts.destroy(context, generation) {
         return Err(unknown());
     }
+    let call = format!("aclrtDestroyContext({handle:#x})");
     if mine {
         thread::bind(runtime.epoch(), None);
-        no_device::note_ended(&format!("aclrtDestroyContext({handle:#x})"));
+        no_device::note_ended(&call);
     }
     state.explicit -= 1;
-    runtime.release_memory_if_unused(device.index(), &mut state);
+    runtime.release_memory_if_unused(device.index(), &mut state, &call);
     Ok(())
 }
 

@@ -38,7 +38,7 @@ fn installed(package: &str) -> Result<()> {
         message: "EH0003",
         path: format!("share/info/{package}/version.info"),
         cause: format!(
-            "package {package} is not installed; Cannery is the runtime package, and tells the \
+            "package {package:?} is not installed; Cannery is the runtime package, and tells the \
              version of runtime and CANN"
         ),
     }

@@ -19,6 +19,7 @@ use cannery_abi::*;
 use libloading::Library;
 
 use crate::t::abort;
+use crate::texts;
 
 /// Libraries of the prefix that are searched in this order.
 const LIBRARIES: [&str; 3] = ["libascendcl.so", "libacl_dvpp.so", "libacl_dvpp_mpi.so"];
@@ -611,6 +612,9 @@ functions! {
     fn aclrtSetBufDataLen(buf: aclrtMbuf, len: usize) -> aclError;
     fn aclrtSetBufUserData(buf: aclrtMbuf, data_ptr: *const c_void, size: usize, offset: usize) -> aclError;
 
+    // Cannery's own.
+    fn cannery_stats(buf: *mut c_char, size: usize, needed: *mut usize) -> i32;
+
     // Data buffers.
     fn aclCreateDataBuffer(data: *mut c_void, size: usize) -> *mut aclDataBuffer;
     fn aclDestroyDataBuffer(buffer: *const aclDataBuffer) -> aclError;
@@ -622,7 +626,16 @@ functions! {
 
 /// The pending error text of this thread, which reading clears.
 pub(crate) fn recent_text() -> Option<String> {
-    string(aclGetRecentErrMsg())
+    let text = string(aclGetRecentErrMsg());
+    if let Some(text) = &text {
+        texts::note(text);
+    }
+    text
+}
+
+/// Whether the library was opened, which the first call does.
+pub(crate) fn is_open() -> bool {
+    OPENED[0].get().is_some()
 }
 
 /// Copies a C string; `None` for NULL.

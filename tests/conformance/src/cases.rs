@@ -80,6 +80,10 @@ mod stream_failure;
 mod stream_order;
 mod stream_state;
 mod support;
+mod text_arguments;
+mod text_owners;
+mod text_shortages;
+mod texts;
 mod thread;
 mod toolkit;
 mod value;
@@ -166,6 +170,7 @@ pub(crate) fn all() -> Vec<Case> {
         stream_failure::cases(),
         stream_order::cases(),
         stream_state::cases(),
+        texts::cases(),
         thread::cases(),
         toolkit::cases(),
         value::cases(),

@@ -5,11 +5,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::process::ExitCode;
 
+use serde_json::json;
+
 use crate::api;
 use crate::case::{Case, Start};
 use crate::spec::{self, Line};
 use crate::t::{Abort, T};
-use crate::{cases, selftest};
+use crate::{cases, selftest, texts};
 
 /// Variable that carries the prefix to the case's process.
 pub(crate) const PREFIX_VARIABLE: &str = "CANNERY_PREFIX";
@@ -21,12 +23,16 @@ struct Job {
     text: fn() -> Option<String>,
 }
 
-/// Runs the case `id`; the failures go to `result` as a JSON array of strings.
+/// Runs the case `id`; the failures go to `result` as JSON, with the number of texts that were judged.
+/// `texts_alone`: what else fails is not counted.
 /// The process then ends as a program does, by returning from `main`, so that
 /// what the library does at exit is part of the case.
-pub(crate) fn run(id: &str, result: &Path) -> ExitCode {
+pub(crate) fn run(id: &str, result: &Path, texts_alone: bool) -> ExitCode {
     no_core_files();
     quiet_panics();
+    if texts_alone {
+        texts::judge_alone();
+    }
     let Some(job) = find(id) else {
         eprintln!("no case {id}");
         return ExitCode::from(2);
@@ -43,8 +49,11 @@ pub(crate) fn run(id: &str, result: &Path) -> ExitCode {
     if let Err(panic) = outcome {
         t.fail(reason(panic.as_ref()));
     }
-    let failures = serde_json::Value::from(t.finish());
-    match std::fs::write(result, failures.to_string()) {
+    let (count, complaints) = texts::judge();
+    let mut failures = if texts_alone { Vec::new() } else { t.finish() };
+    failures.extend(complaints);
+    let report = json!({ "failures": failures, "texts": count });
+    match std::fs::write(result, report.to_string()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("cannot write {}: {error}", result.display());

@@ -38,6 +38,7 @@ mod runner;
 mod selftest;
 mod spec;
 mod t;
+mod texts;
 mod worker;
 
 use std::process::ExitCode;
@@ -56,7 +57,11 @@ fn main() -> ExitCode {
             report::line(options::USAGE);
             ExitCode::SUCCESS
         }
-        options::Mode::Child { ref id, ref result } => child::run(id, result),
+        options::Mode::Child {
+            ref id,
+            ref result,
+            texts,
+        } => child::run(id, result, texts),
         options::Mode::SelfTest => selftest::run(&options),
         options::Mode::List => report::list(&options),
         options::Mode::Run => report::run(&options),

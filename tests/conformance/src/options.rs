@@ -7,7 +7,7 @@ use std::time::Duration;
 pub(crate) const USAGE: &str = "\
 usage: cannery-conformance [--filter PATTERN]... [--chapter NAME] [--case ID]
                            [--list] [--verbose] [--jobs N] [--timeout SECONDS]
-                           [--prefix DIR] [--self-test]
+                           [--prefix DIR] [--texts LANGUAGE] [--self-test]
 
   --filter PATTERN   only ids that begin with PATTERN; a * matches anything
   --chapter NAME     only ids of one chapter (\"own\" for the x. ids)
@@ -18,6 +18,7 @@ usage: cannery-conformance [--filter PATTERN]... [--chapter NAME] [--case ID]
   --timeout SECONDS  limit of one case (default 20)
   --prefix DIR       where lib64/libascendcl.so lies
                      (default: CANNERY_PREFIX, else target/prefix)
+  --texts LANGUAGE   en or zh: judge nothing but what every error text must have
   --self-test        check the harness itself with cases that must fail";
 
 /// What the program is asked to do.
@@ -35,6 +36,8 @@ pub(crate) enum Mode {
         id: String,
         /// File that receives the outcome.
         result: PathBuf,
+        /// Texts alone are judged.
+        texts: bool,
     },
     /// Print the usage.
     Help,
@@ -55,6 +58,8 @@ pub(crate) struct Options {
     pub(crate) jobs: usize,
     /// Limit of one case.
     pub(crate) timeout: Duration,
+    /// The language in which the cases fail, when texts alone are judged.
+    pub(crate) texts: Option<String>,
     /// Directory with `lib64/libascendcl.so`.
     pub(crate) prefix: PathBuf,
 }
@@ -101,6 +106,7 @@ pub(crate) fn parse(args: impl Iterator<Item = String>) -> Result<Options, Strin
         verbose: false,
         jobs: 2,
         timeout: Duration::from_secs(20),
+        texts: None,
         prefix: default_prefix(),
     };
     let mut args = args;
@@ -125,15 +131,24 @@ pub(crate) fn parse(args: impl Iterator<Item = String>) -> Result<Options, Strin
             "--timeout" => {
                 options.timeout = Duration::from_secs(number(&value("--timeout")?)? as u64);
             }
+            "--texts" => options.texts = Some(language(&value("--texts")?)?),
             "--prefix" => options.prefix = PathBuf::from(value("--prefix")?),
             "--help" | "-h" => options.mode = Mode::Help,
             other => return Err(format!("unknown argument {other}")),
         }
     }
     if let (Some(id), Some(result)) = (child, result) {
-        options.mode = Mode::Child { id, result };
+        let texts = options.texts.is_some();
+        options.mode = Mode::Child { id, result, texts };
     }
     Ok(options)
+}
+
+fn language(text: &str) -> Result<String, String> {
+    match text {
+        "en" | "zh" => Ok(text.to_owned()),
+        _ => Err(format!("{text} is no language of the texts: en or zh")),
+    }
 }
 
 fn number(text: &str) -> Result<usize, String> {

@@ -96,6 +96,7 @@ pub(crate) fn run(options: &Options) -> ExitCode {
         prefix,
         jobs: options.jobs,
         timeout: options.timeout,
+        texts: options.texts.clone(),
     };
     let outcomes = match runner::run_all(&cases, &plan, |outcome| {
         if options.verbose {
@@ -112,6 +113,8 @@ pub(crate) fn run(options: &Options) -> ExitCode {
         "{} not built yet (--list names them)",
         missing.len()
     ));
+    let texts: usize = outcomes.iter().map(|outcome| outcome.texts).sum();
+    line(&format!("{texts} error texts judged"));
     line(&summary(&outcomes));
     if failed == 0 {
         ExitCode::SUCCESS
@@ -227,6 +230,7 @@ mod tests {
         Outcome {
             id,
             failures: failures.iter().map(|f| (*f).to_owned()).collect(),
+            texts: 0,
             output: String::new(),
             elapsed: Duration::ZERO,
         }

@@ -9,6 +9,8 @@ use std::sync::PoisonError;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+use serde_json::Value;
+
 use crate::case::Case;
 use crate::child::PREFIX_VARIABLE;
 
@@ -19,6 +21,8 @@ pub(crate) struct Outcome {
     pub(crate) id: &'static str,
     /// Why it failed; empty when it passed.
     pub(crate) failures: Vec<String>,
+    /// How many different error texts it read.
+    pub(crate) texts: usize,
     /// What the process printed.
     pub(crate) output: String,
     /// How long it ran.
@@ -41,6 +45,8 @@ pub(crate) struct Plan {
     pub(crate) jobs: usize,
     /// Limit of one case.
     pub(crate) timeout: Duration,
+    /// The language in which the cases fail, when texts alone are judged.
+    pub(crate) texts: Option<String>,
 }
 
 /// Runs every case; `seen` is called with each outcome as it arrives. The
@@ -90,12 +96,15 @@ fn scratch() -> std::io::Result<PathBuf> {
 fn run_one(case: &Case, plan: &Plan, program: &Path, dir: &Path) -> Outcome {
     let begin = Instant::now();
     let mut failures = Vec::new();
+    let mut texts = 0;
     let result = dir.join("result.json");
     match launch(case, plan, program, dir, &result) {
         Err(error) => failures.push(format!("cannot start the process: {error}")),
         Ok(child) => {
             let status = wait(child, plan.timeout);
-            failures.extend(read_result(&result));
+            let (count, found) = read_result(&result);
+            texts = count;
+            failures.extend(found);
             failures.extend(judge_end(&status, plan.timeout, result.exists()));
         }
     }
@@ -104,6 +113,7 @@ fn run_one(case: &Case, plan: &Plan, program: &Path, dir: &Path) -> Outcome {
     Outcome {
         id: case.id,
         failures,
+        texts,
         output,
         elapsed: begin.elapsed(),
     }
@@ -124,11 +134,20 @@ fn launch(
     let mut command = Command::new(program);
     command.arg("--case").arg(case.id);
     command.arg("--result").arg(result);
+    if let Some(language) = &plan.texts {
+        command.arg("--texts").arg(language);
+    }
     for (name, _) in std::env::vars_os() {
         let text = name.to_string_lossy();
         if text.starts_with("CANNERY_") || text.starts_with("ASCEND_") {
             command.env_remove(&name);
         }
+    }
+    for name in ["LC_ALL", "LC_MESSAGES", "LANG"] {
+        command.env_remove(name);
+    }
+    if let Some(language) = &plan.texts {
+        command.env("CANNERY_LANG", language);
     }
     command
         .env(PREFIX_VARIABLE, &plan.prefix)
@@ -159,14 +178,20 @@ fn wait(mut child: Child, timeout: Duration) -> Option<ExitStatus> {
     }
 }
 
-fn read_result(result: &Path) -> Vec<String> {
+/// Number of texts, and failures.
+fn read_result(result: &Path) -> (usize, Vec<String>) {
     let text = read(result);
     if text.is_empty() {
-        return Vec::new();
+        return (0, Vec::new());
     }
-    match serde_json::from_str(&text) {
-        Ok(failures) => failures,
-        Err(error) => vec![format!("the result is unreadable: {error}")],
+    match serde_json::from_str::<Value>(&text) {
+        Ok(found) => {
+            let failures = found["failures"].as_array().into_iter().flatten();
+            let failures = failures.filter_map(Value::as_str).map(str::to_owned);
+            let texts = found["texts"].as_u64().unwrap_or_default();
+            (texts as usize, failures.collect())
+        }
+        Err(error) => (0, vec![format!("the result is unreadable: {error}")]),
     }
 }
 

@@ -270,6 +270,7 @@ pub(crate) fn run(options: &Options) -> ExitCode {
         prefix: options.prefix.clone(),
         jobs: options.jobs,
         timeout: TIMEOUT,
+        texts: None,
     };
     let outcomes = match runner::run_all(&cases, &plan, |_| {}) {
         Ok(outcomes) => outcomes,

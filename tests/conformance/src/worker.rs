@@ -5,6 +5,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::mpsc::{Sender, channel};
 use std::thread::JoinHandle;
 
+use crate::texts;
+
 type Job = Box<dyn FnOnce() + Send>;
 
 /// A closure that is handed to another thread while its owner waits.
@@ -36,6 +38,7 @@ impl Worker {
             for job in queue {
                 job();
             }
+            texts::thread_ends();
         });
         Self {
             jobs: Some(jobs),

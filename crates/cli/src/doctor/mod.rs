@@ -15,7 +15,10 @@ use serde_json::{Value, json};
 
 use crate::arguments::DoctorOptions;
 use crate::error::Error;
-use crate::page::Page;
+use cannery_knowledge::Language;
+
+use crate::language::{language, said};
+use crate::page::{Page, columns};
 use crate::prefix::Prefix;
 use crate::report::{self, Inquiry, Report};
 use crate::style::{Palette, Style};
@@ -118,27 +121,55 @@ fn walk(options: &DoctorOptions) -> Verdict {
     }
 }
 
+/// What was looked at, in Chinese. The names themselves are keys for programs (`--json`).
+fn in_chinese_too(name: &'static str) -> &'static str {
+    match name {
+        "toolkit" => "工具包",
+        "settings" => "设置",
+        "first calls" => "最初的调用",
+        "library" => "库",
+        "program" => "程序",
+        "kernel" => "内核",
+        "lock limit" => "锁页上限",
+        "memory limit" => "内存上限",
+        "memory" => "内存",
+        "address space" => "地址空间",
+        "overcommit" => "超额承诺",
+        "huge pages" => "大页",
+        "open files" => "打开文件数",
+        "file size" => "文件大小",
+        "mappings" => "映射数",
+        "runtime directory" => "运行时目录",
+        _ => name,
+    }
+}
+
 fn as_text(findings: &[Verdict]) -> String {
     let palette = Palette::of_output();
     let mut page = Page::new(palette);
     page.title(concat!("cannery doctor ", env!("CARGO_PKG_VERSION")));
     for finding in findings {
-        let (word, style) = match finding.status {
-            Status::Ok => ("ok  ", Style::Good),
-            Status::Note => ("note", Style::Heading),
-            Status::Warn => ("warn", Style::Doubtful),
-            Status::Fail => ("fail", Style::Bad),
+        let (word, chinese, style) = match finding.status {
+            Status::Ok => ("ok  ", "正常", Style::Good),
+            Status::Note => ("note", "提示", Style::Heading),
+            Status::Warn => ("warn", "警告", Style::Doubtful),
+            Status::Fail => ("fail", "失败", Style::Bad),
         };
+        let (word, name) = match language() {
+            Language::English => (word, finding.name),
+            Language::Chinese => (chinese, in_chinese_too(finding.name)),
+        };
+        let gap = " ".repeat(18_usize.saturating_sub(columns(name)));
         page.marked(
             &palette.paint(style, word),
-            &format!("{:<17} ", finding.name),
-            &finding.found,
+            &format!("{name}{gap}"),
+            &said(&finding.found),
         );
         if !finding.why.is_empty() {
-            page.item("        ", &finding.why);
+            page.item("        ", &said(&finding.why));
         }
         if !finding.remedy.is_empty() {
-            page.item("        -> ", &finding.remedy);
+            page.item("        -> ", &said(&finding.remedy));
         }
     }
     page.finish()

@@ -27,16 +27,21 @@ __all__ = [
     "lost_errors",
 ]
 
-# Numbers in a text: "asked 70 GiB (75161927680 bytes)", "largest free run 4096 bytes".
+# Numbers in a text: "asked 70 GiB (75161927680 bytes)", "largest free run 4096 bytes"; what stands before
+# each, in both languages.
 _NUMBERS = {
-    "asked": r"\basked (?:[\d.]+ [KMGT]iB \()?(\d+) bytes",
-    "rounded": r"\brounded (?:[\d.]+ [KMGT]iB \()?(\d+) bytes",
-    "free": r"\bpool free (?:[\d.]+ [KMGT]iB \()?(\d+) bytes",
-    "total": r"\bpool free .*?\bof (?:[\d.]+ [KMGT]iB \()?(\d+) bytes",
-    "largest": r"\blargest free run (?:[\d.]+ [KMGT]iB \()?(\d+) bytes",
+    "asked": r"(?:\basked |申请 )",
+    "rounded": r"(?:\brounded |取整为 )",
+    "free": r"(?:\bpool free |池空闲 )",
+    "total": r"(?:\bpool free .*?\bof |池空闲 .*?，共 )",
+    "largest": r"(?:\blargest free run |最大空闲块 )",
+    "idle": r"(?:\bfree inside of pools |内存池中空闲 )",
+    "pending": r"(?:\bfreed but not yet usable |已释放但尚不可用 )",
 }
+_BYTES = r"(?:[\d.]+ [KMGT]iB \()?(\d+) bytes"
+# The next step of this very case, up to the code.
+_STEP = r"(?:\bNext: |下一步：)(.*?)(?: \[\w+ \d+\])?(?: \[[^\[]*\])?$"
 _KEPT = 32
-_LANGUAGES = ("CANNERY_LANG", "LC_ALL", "LC_MESSAGES", "LANG")
 
 
 class CanneryError(Exception):
@@ -52,6 +57,15 @@ class CanneryError(Exception):
     text: str = ""
     #: What to do next.
     remedy: str = ""
+    #: Usual causes of the code, the most likely first.
+    causes: tuple[str, ...] = ()
+    #: The function in C, the chapter of the interface and the page of the manual that tell of it.
+    function: str = ""
+    chapter: str = ""
+    manual: str = ""
+    #: Products that lack the function, and what the interface demands of a call (in English).
+    lacking: tuple[str, ...] = ()
+    rules: tuple[str, ...] = ()
     #: The numbers that belong to it, in bytes where they are sizes.
     numbers: dict[str, int]
 
@@ -154,7 +168,7 @@ _CLASSES: dict[int, type[AclError]] = {
 
 def _numbers_in(text: str) -> dict[str, int]:
     """The numbers of a shortage that the text of the runtime carries."""
-    found = ((name, re.search(pattern, text)) for name, pattern in _NUMBERS.items())
+    found = ((name, re.search(before + _BYTES, text)) for name, before in _NUMBERS.items())
     return {name: int(match[1]) for name, match in found if match}
 
 
@@ -167,10 +181,11 @@ def error_of(api: str, code: int, **numbers: int) -> AclError:
     """
     text = acl.get_recent_err_msg() or ""
     # A code that the table lacks comes from a newer library: it is kept as it is.
-    name, meaning, remedy = _codes().get(code, (f"code {code}", "a code that this version does not know", ""))
+    unknown = (f"code {code}", "a code that this version does not know", (), "")
+    name, meaning, causes, remedy = _codes().get(code, unknown)
     kind = _CLASSES.get(code, DeviceFault if 507000 <= code < 508000 else AclError)
     # Some texts end with the next step of this very case, which is better than that of the code.
-    step = re.search(r"\bNext: (.*?)(?: \[\w+ \d+\])?$", text, re.MULTILINE)
+    step = re.search(_STEP, text, re.MULTILINE)
     remedy = step[1] if step else remedy
     known = {**numbers, **_numbers_in(text)}
     if kind is OutOfMemory and not {"free", "total"} <= known.keys() and api != "acl.rt.malloc_host":
@@ -178,13 +193,29 @@ def error_of(api: str, code: int, **numbers: int) -> AclError:
     message = f"{api} failed with {code} ({name}): {text or meaning}"
     if remedy and remedy not in text:
         message += f"\nRemedy: {remedy}"
-    return kind(message, code=code, name=name, api=api, text=text or meaning, remedy=remedy, numbers=known)
+    error = kind(message, code=code, name=name, api=api, text=text or meaning, remedy=remedy, numbers=known)
+    error.causes = causes
+    from .functions import FUNCTIONS
+
+    if api in FUNCTIONS:
+        error.function, error.chapter, error.manual, error.lacking, error.rules = FUNCTIONS[api]
+    return error
 
 
-def _codes() -> dict[int, tuple[str, str, str]]:
-    """The table in the language of the runtime's own texts (``CANNERY_LANG``, else the locale)."""
-    language = next((os.environ[name] for name in _LANGUAGES if os.environ.get(name)), "")
-    if language.lower().startswith("zh"):
+def language() -> str:
+    """``en`` or ``zh``, as the runtime chooses it: ``CANNERY_LANG`` when it names one of them, else the
+    first of ``LC_ALL``, ``LC_MESSAGES`` and ``LANG`` that is set, else English.
+    """
+    chosen = re.split(r"[_.@-]", os.environ.get("CANNERY_LANG", "").lower())[0]
+    if chosen in ("en", "zh"):
+        return chosen
+    locale = next((os.environ[name] for name in ("LC_ALL", "LC_MESSAGES", "LANG") if os.environ.get(name)), "")
+    return "zh" if re.split(r"[_.@-]", locale.lower())[0] == "zh" else "en"
+
+
+def _codes() -> dict[int, tuple[str, str, tuple[str, ...], str]]:
+    """The table in the language of the runtime's own texts."""
+    if language() == "zh":
         from .codes_zh import CODES
     else:
         from .codes import CODES

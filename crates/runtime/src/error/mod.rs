@@ -16,7 +16,7 @@ pub use pending::{
     code_name, last_error, recent_message, record, record_silently, set_process_mode,
     take_last_error,
 };
-pub use shortage::{OtherShare, OwnerShare, Shortage};
+pub use shortage::{ModuleShare, OtherShare, OwnerShare, Shortage};
 
 /// Bytes for people and for searching: "3 MiB (3145728 bytes)".
 #[must_use]
@@ -43,6 +43,14 @@ struct Inner {
 impl From<Fault> for Error {
     fn from(fault: Fault) -> Self {
         Error(Box::new(Inner { stage: None, fault }))
+    }
+}
+
+/// A value as texts show it: an empty one would not be seen.
+fn shown(value: &impl ToString) -> String {
+    match value.to_string() {
+        empty if empty.is_empty() => "\"\"".to_owned(),
+        value => value,
     }
 }
 
@@ -89,7 +97,7 @@ impl Error {
     pub fn value(param: &'static str, value: impl ToString, expected: impl Into<String>) -> Self {
         Fault::Value {
             param,
-            value: value.to_string(),
+            value: shown(&value),
             expected: expected.into(),
         }
         .into()
@@ -106,7 +114,7 @@ impl Error {
         Fault::ValueCode {
             code,
             param,
-            value: value.to_string(),
+            value: shown(&value),
             expected: expected.into(),
         }
         .into()
@@ -117,7 +125,7 @@ impl Error {
     pub fn cause(param: &'static str, value: impl ToString, cause: impl Into<String>) -> Self {
         Fault::Cause {
             param,
-            value: value.to_string(),
+            value: shown(&value),
             cause: cause.into(),
         }
         .into()
@@ -144,7 +152,7 @@ impl Error {
         Fault::RtValue {
             code,
             param,
-            value: value.to_string(),
+            value: shown(&value),
             expected: expected.into(),
         }
         .into()
@@ -155,7 +163,7 @@ impl Error {
     pub fn rt_cause(param: &'static str, value: impl ToString, cause: impl Into<String>) -> Self {
         Fault::RtCause {
             param,
-            value: value.to_string(),
+            value: shown(&value),
             cause: cause.into(),
         }
         .into()

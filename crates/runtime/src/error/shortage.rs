@@ -16,6 +16,17 @@ pub struct OwnerShare {
     pub bytes: u64,
 }
 
+/// Bytes of a module, which the program names when it allocates.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ModuleShare {
+    /// Its number.
+    pub module: u8,
+    /// How many bytes, as charged.
+    pub bytes: u64,
+    /// The most that it held at one time.
+    pub peak: u64,
+}
+
 /// Another process that holds memory of the device.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OtherShare {
@@ -50,6 +61,12 @@ pub struct Shortage {
     pub other_free: u64,
     /// Owners in this process, largest first.
     pub owners: Vec<OwnerShare>,
+    /// What the modules hold that the program names itself, largest first.
+    pub modules: Vec<ModuleShare>,
+    /// Bytes that pools hold and nobody uses.
+    pub idle: u64,
+    /// Bytes that were freed on streams that have not come so far.
+    pub pending: u64,
     /// Other processes on the device, largest first.
     pub others: Vec<OtherShare>,
     /// Bytes that this process may charge (`CANNERY_QUOTA`), and what is left of them.
@@ -90,6 +107,21 @@ impl fmt::Display for Shortage {
                     blocks => write!(f, " ({blocks} blocks)")?,
                 }
             }
+        }
+        for (i, share) in self.modules.iter().enumerate() {
+            let start = if i == 0 { "; of it by module:" } else { "," };
+            let (bytes, peak) = (Bytes(share.bytes), Bytes(share.peak));
+            write!(f, "{start} {} {bytes} (peak {peak})", share.module)?;
+        }
+        if self.idle > 0 {
+            write!(f, "; free inside of pools {}", Bytes(self.idle))?;
+        }
+        if self.pending > 0 {
+            let bytes = Bytes(self.pending);
+            write!(
+                f,
+                "; freed but not yet usable {bytes} (their streams have not come so far)"
+            )?;
         }
         if let Some((quota, left)) = self.quota {
             write!(
@@ -152,6 +184,22 @@ impl Shortage {
             [] => "；本进程在该设备上没有占用".to_owned(),
             owners => format!("；本进程占用：{}", owners.join("，")),
         };
+        for (i, share) in self.modules.iter().enumerate() {
+            let start = if i == 0 {
+                "；其中按模块："
+            } else {
+                "，"
+            };
+            let (bytes, peak) = (Bytes(share.bytes), Bytes(share.peak));
+            text += &format!("{start}{} {bytes}（峰值 {peak}）", share.module);
+        }
+        if self.idle > 0 {
+            text += &format!("；内存池中空闲 {}", Bytes(self.idle));
+        }
+        if self.pending > 0 {
+            let bytes = Bytes(self.pending);
+            text += &format!("；已释放但尚不可用 {bytes}（所在 stream 尚未执行到）");
+        }
         if let Some((quota, left)) = self.quota {
             text += &format!(
                 "；本进程配额（CANNERY_QUOTA）{}，剩余 {}",

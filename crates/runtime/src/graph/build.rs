@@ -41,7 +41,7 @@ fn building(model: &Model) -> Result<()> {
     Err(Error::rt_param(
         abi::ACL_ERROR_RT_PARAM_INVALID,
         "modelRI",
-        "is not being built: made by a capture, or aclmdlRIBuildEnd was called",
+        "is not being built: a capture made it, or aclmdlRIBuildEnd ended that",
     ))
 }
 

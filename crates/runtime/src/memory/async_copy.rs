@@ -39,17 +39,45 @@ fn end_of(here: &Here, address: u64, bytes: u64, spot: &Spot) -> End {
     }
 }
 
-fn host_to_host() -> Error {
-    Error::unsupported(
-        "queued copies from host to host do not exist where host and device are apart; use memcpy or \
-         aclrtMemcpy",
-    )
+fn host_to_host(dst: u64, src: u64) -> Error {
+    Error::unsupported(format!(
+        "dst {dst:#x} and src {src:#x} are both host memory: queued copies from host to host do not exist \
+         where host and device are apart; use memcpy or aclrtMemcpy"
+    ))
 }
 
+/// One end of a copy, in words.
+fn words(end: End, spot: &Spot) -> String {
+    match (end, spot.device) {
+        (End::Device, Some(device)) if device != locate::EVERY_DEVICE => {
+            format!("memory of device {device}")
+        }
+        (End::Device, _) => "managed memory".to_owned(),
+        (End::Pinned, _) => "pinned host memory".to_owned(),
+        (End::Pageable, _) => "host memory of the program".to_owned(),
+    }
+}
+
+/// A direction as programs write it.
+fn name_of(kind: i32) -> &'static str {
+    match kind {
+        abi::ACL_MEMCPY_HOST_TO_HOST => "ACL_MEMCPY_HOST_TO_HOST",
+        abi::ACL_MEMCPY_HOST_TO_DEVICE => "ACL_MEMCPY_HOST_TO_DEVICE",
+        abi::ACL_MEMCPY_DEVICE_TO_HOST => "ACL_MEMCPY_DEVICE_TO_HOST",
+        abi::ACL_MEMCPY_DEVICE_TO_DEVICE => "ACL_MEMCPY_DEVICE_TO_DEVICE",
+        abi::ACL_MEMCPY_DEFAULT => "ACL_MEMCPY_DEFAULT",
+        _ => "ACL_MEMCPY_HOST_TO_BUF_TO_DEVICE",
+    }
+}
+
+/// An end of a copy: the address that was given, where it is, and what is known of it.
+type Given<'a> = (u64, &'a Spot, End);
+
 /// With one unknown end the kind may only choose between the directions that fit.
-fn check_kind(kind: i32, to: End, from: End) -> Result<()> {
+fn check_kind(kind: i32, dst: Given<'_>, src: Given<'_>) -> Result<()> {
+    let (to, from) = (dst.2, src.2);
     if to.is_host() && from.is_host() {
-        return Err(host_to_host());
+        return Err(host_to_host(dst.0, src.0));
     }
     if to != End::Pageable && from != End::Pageable {
         // Both ends are known: the kind is corrected, whatever it was.
@@ -72,7 +100,16 @@ fn check_kind(kind: i32, to: End, from: End) -> Result<()> {
     Err(Error::rt_param(
         abi::ACL_ERROR_RT_PARAM_INVALID,
         "kind",
-        format!("{kind} does not fit the memory at both ends; {natural}, 3 or 4 (default) do"),
+        format!(
+            "{} ({kind}) does not fit: dst {:#x} is {}, src {:#x} is {}; use {} ({natural}), or \
+             ACL_MEMCPY_DEFAULT (4)",
+            name_of(kind),
+            dst.0,
+            words(to, dst.1),
+            src.0,
+            words(from, src.1),
+            name_of(natural),
+        ),
     ))
 }
 
@@ -144,7 +181,7 @@ pub fn memcpy(dst: u64, dest_max: u64, src: u64, count: u64, kind: i32, stream: 
         end_of(&here, src, count, &from),
     );
     if !here.runtime.is_rc() {
-        check_kind(kind, to_end, from_end)?;
+        check_kind(kind, (dst, &to, to_end), (src, &from, from_end))?;
     }
     let pageable = to_end == End::Pageable || from_end == End::Pageable;
     let buffered = kind == abi::ACL_MEMCPY_HOST_TO_BUF_TO_DEVICE;
@@ -246,7 +283,7 @@ pub fn memcpy2d(
         end_of(&here, src.address, src.pitch * (height - 1) + width, &from),
     );
     if to_end.is_host() && from_end.is_host() {
-        return Err(host_to_host());
+        return Err(host_to_host(dst.address, src.address));
     }
     let row = |row: u64| (to.at + row * dst.pitch, from.at + row * src.pitch, width);
     let rows: Box<[_]> = (0..height).map(row).collect();

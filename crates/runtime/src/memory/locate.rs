@@ -7,6 +7,7 @@ use super::areas::Piece;
 use super::config::APP_MODULE;
 use super::guard;
 use super::registered;
+use crate::device::Device;
 use crate::error::{Error, Result, show_bytes};
 use crate::process::{Here, Runtime};
 
@@ -251,7 +252,7 @@ pub(crate) fn unknown_text(runtime: &Runtime, address: u64) -> String {
     if let Some(text) = registered::describe_alias(runtime, address) {
         return text;
     }
-    if runtime.window.device_of(address).is_some() {
+    if let Some(device) = runtime.window.device_of(address) {
         if let Some(before) = address.checked_sub(1).and_then(|last| block(runtime, last)) {
             return format!(
                 "one byte past the block of {} at {:#x}",
@@ -259,9 +260,18 @@ pub(crate) fn unknown_text(runtime: &Runtime, address: u64) -> String {
                 before.start
             );
         }
-        return "a device address without a live block: never allocated, freed already, or taken \
-                back by a device reset"
-            .to_owned();
+        let taken = runtime.devices.get(device).and_then(Device::taken_back);
+        return match taken {
+            None => "a device address without a live block: never allocated, or freed already"
+                .to_owned(),
+            Some(taken) => format!(
+                "a device address without a live block: never allocated, freed already, or of the {} block(s), \
+                 {}, that {} took back; memory of a device ends with its last reset: allocate again",
+                taken.blocks,
+                show_bytes(taken.bytes),
+                taken.by,
+            ),
+        };
     }
     if runtime.managed.owns(address) {
         return "an address for managed memory, but there is none: never allocated, or released"

@@ -2,14 +2,16 @@
 //! aclrtMallocForTaskScheduler.
 
 use cannery_abi as abi;
-use cannery_observe::{Event, Family, PageKind, emit};
+use cannery_observe::{Counters, Event, Family, PageKind, emit};
 
 use super::card::Neighbour;
 use super::config::{self, APP_MODULE, Attribute, Wishes};
 use super::policy::{self, Pages};
 use super::store::{LARGEST_SMALL, Refusal, Request, Store, charge_of};
-use super::stream_ordered_pool;
-use crate::error::{Error, Fault, OtherShare, OwnerShare, Result, Shortage, show_bytes};
+use super::stream_ordered_pool::{self, Held};
+use crate::error::{
+    Error, Fault, ModuleShare, OtherShare, OwnerShare, Result, Shortage, show_bytes,
+};
 use crate::process::{Here, here_and_me};
 use crate::settings::Profile;
 use crate::thread::{self, Me};
@@ -350,6 +352,8 @@ pub(crate) fn shortage(
         ),
     };
     let rounded = charge_saturating(request.pages, request.size);
+    let counters = store.counters();
+    let held = stream_ordered_pool::held(device as usize);
     let next = if let Some((quota, _)) = usage.quota.filter(|(_, left)| *left < rounded) {
         format!(
             "release memory of this process (aclrtFree), or raise CANNERY_QUOTA ({})",
@@ -370,6 +374,17 @@ pub(crate) fn shortage(
         && usage.huge_free >= rounded.next_multiple_of(2 << 20)
     {
         "ACL_MEM_MALLOC_HUGE_ONLY (1) would succeed".to_owned()
+    } else if held.idle > 0 && free + held.idle >= rounded {
+        format!(
+            "give back what pools hold and nobody uses, {} (aclrtMemPoolTrimTo), and try again",
+            show_bytes(held.idle)
+        )
+    } else if held.pending > 0 && free + held.idle + held.pending >= rounded {
+        format!(
+            "wait for the streams that memory was freed on (aclrtSynchronizeStream), which makes {} usable, \
+             trim its pools (aclrtMemPoolTrimTo), and try again",
+            show_bytes(held.pending)
+        )
     } else if let Some(other) = others.first() {
         format!(
             "release memory (aclrtFree), end one of the other processes (pid {} holds most), or choose \
@@ -389,7 +404,10 @@ pub(crate) fn shortage(
         total,
         largest,
         other_free,
-        owners: owners(device, store),
+        owners: owners(store, &counters, &held),
+        modules: modules(&counters),
+        idle: held.idle,
+        pending: held.pending,
         others,
         quota: usage.quota,
         next,
@@ -414,9 +432,25 @@ fn charge_saturating(pages: PageKind, size: u64) -> u64 {
     }
 }
 
+/// What the modules hold that the program names itself (ACL_RT_MEM_ATTR_MODULE_ID), largest first.
+fn modules(counters: &Counters) -> Vec<ModuleShare> {
+    let numbers = counters.modules.iter().zip(&counters.module_peaks);
+    let mut modules: Vec<ModuleShare> = (0..)
+        .zip(numbers)
+        .filter(|(module, (bytes, _))| *module != APP_MODULE && **bytes > 0)
+        .map(|(module, (bytes, peak))| ModuleShare {
+            module,
+            bytes: bytes.unsigned_abs(),
+            peak: peak.unsigned_abs(),
+        })
+        .collect();
+    modules.sort_by_key(|share| std::cmp::Reverse(share.bytes));
+    modules.truncate(5);
+    modules
+}
+
 /// Owners of device memory in this process, largest first.
-fn owners(device: u32, store: &Store) -> Vec<OwnerShare> {
-    let counters = store.counters();
+fn owners(store: &Store, counters: &Counters, held: &Held) -> Vec<OwnerShare> {
     let mut owners: Vec<OwnerShare> = Family::ALL
         .iter()
         .zip(&counters.families)
@@ -427,7 +461,7 @@ fn owners(device: u32, store: &Store) -> Vec<OwnerShare> {
             bytes: tally.bytes.unsigned_abs(),
         })
         .collect();
-    let (pools, bytes) = stream_ordered_pool::held(device as usize);
+    let Held { pools, bytes, .. } = *held;
     if pools > 0 {
         owners.push(OwnerShare {
             name: "pools of aclrtMemPoolCreate".to_owned(),

@@ -27,7 +27,7 @@ use cannery_pool::{Backing, Order, Pool, Ticket};
 pub use attributes::{check_attribute, get_attribute, set_attribute};
 pub use block::{alloc, free};
 pub use release::trim;
-pub(crate) use release::{after_synchronization, end_of_device, held, memory};
+pub(crate) use release::{Held, after_synchronization, end_of_device, held, memory};
 
 pub(crate) use block::free_now;
 

@@ -119,15 +119,31 @@ pub(crate) fn memory(runtime: &'static Runtime) -> Vec<(usize, u64, u64)> {
     pieces
 }
 
-/// What pools hold of a device, for the text of a shortage: how many pools, how many bytes.
-pub(crate) fn held(device: usize) -> (u64, u64) {
-    let mut held = (0, 0);
+/// What pools hold of a device, for the text of a shortage. All in bytes but the first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Held {
+    /// How many pools hold something.
+    pub(crate) pools: u64,
+    pub(crate) bytes: u64,
+    /// Of it: nobody's, which a trim gives back.
+    pub(crate) idle: u64,
+    /// Of it: freed, and not usable before a stream has come so far.
+    pub(crate) pending: u64,
+}
+
+/// What pools hold of a device.
+pub(crate) fn held(device: usize) -> Held {
+    let mut held = Held::default();
     for place in running().into_iter().flat_map(of) {
         if let Some(home) = &*place.home.lock()
             && home.ground.device == device
             && home.ground.huge + home.ground.normal > 0
         {
-            held = (held.0 + 1, held.1 + home.ground.huge + home.ground.normal);
+            let waits = |ticket: Option<&Ticket<On>>| ticket.is_some_and(|ticket| !is_done(ticket));
+            held.pools += 1;
+            held.bytes += home.ground.huge + home.ground.normal;
+            held.idle += home.pool.idle_units(|ticket| !waits(ticket)) * UNIT;
+            held.pending += (home.pool.idle_units(waits) + home.pool.leaving()) * UNIT;
         }
     }
     held
