@@ -76,12 +76,10 @@ def codes(language):
         NOTE,
         "CODES: dict[int, tuple[str, str, tuple[str, ...], str]] = {",
     ]
-    seen = set()
-    for row in sorted((row for row in load("errors") if row["value"]), key=lambda row: row["value"]):
-        # A value with an old and a new name is told by the new one.
-        if row["value"] in seen or row.get("deprecated"):
-            continue
-        seen.add(row["value"])
+    rows = [row for row in load("errors") if row["value"]]
+    # A value with an old and a new name is told by the new one.
+    named = {row["value"]: row for row in sorted(rows, key=lambda row: not row.get("deprecated"))}
+    for _, row in sorted(named.items()):
         text = told[row["value"]]
         lines.append(f"    {row['value']}: (")
         lines += [f"        {quoted(part)}," for part in (row["name"], text["meaning"])]

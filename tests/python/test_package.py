@@ -492,6 +492,7 @@ def test_the_numbers_of_a_shortage_are_found_in_chinese_texts():
         held.close()
 
 
+@isolated
 def test_exceptions_carry_what_the_table_knows_of_code_and_function():
     """Every function with a name in Python, and every code: the table that the tool reads as well."""
     from cannery import errors
@@ -508,7 +509,7 @@ def test_exceptions_carry_what_the_table_knows_of_code_and_function():
             assert set(error.lacking) == {product for product, has in row["products"].items() if has is False}
             copy = pickle.loads(pickle.dumps(error))
             assert (copy.function, copy.rules, copy.causes) == (error.function, error.rules, error.causes)
-    codes = {row["code"]: row for row in table("codes.jsonl")}
+    codes = {row["code"]: row for row in table("codes.jsonl") if row["code"] != 0}
     assert len(codes) > 200
     for code, row in codes.items():
         error = errors.error_of("acl.rt.malloc", code)
@@ -517,11 +518,10 @@ def test_exceptions_carry_what_the_table_knows_of_code_and_function():
             assert (list(error.causes), error.remedy) == (row["en"]["causes"], row["en"]["remedy"])
 
 
-def test_the_language_is_chosen_as_the_runtime_does(monkeypatch):
+@isolated
+def test_the_language_is_chosen_as_the_runtime_does():
     from cannery import errors
 
-    for name in ("CANNERY_LANG", "LC_ALL", "LC_MESSAGES", "LANG"):
-        monkeypatch.delenv(name, raising=False)
     for variables, language in (
         ({}, "en"),
         ({"LANG": "zh_CN.UTF-8"}, "zh"),
@@ -532,10 +532,10 @@ def test_the_language_is_chosen_as_the_runtime_does(monkeypatch):
         ({"LANG": "zh_CN", "CANNERY_LANG": "fr"}, "zh"),
         ({"LANG": "de_DE.UTF-8"}, "en"),
     ):
-        with monkeypatch.context() as patch:
-            for name, value in variables.items():
-                patch.setenv(name, value)
-            assert errors.language() == language, variables
+        for name in ("CANNERY_LANG", "LC_ALL", "LC_MESSAGES", "LANG"):
+            os.environ.pop(name, None)
+        os.environ.update(variables)
+        assert errors.language() == language, variables
 
 
 @isolated(env={"CANNERY_LANG": "zh"})

@@ -4,6 +4,7 @@ use std::fmt;
 use std::panic::Location;
 
 use cannery_abi::{self as abi, aclError};
+use cannery_knowledge::{Function, Language, Words};
 
 /// What the functions of this crate return.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -75,6 +76,21 @@ impl Code {
             None if self == Code::InFlight => "in flight",
             None => "library not found",
         }
+    }
+
+    /// What it means, its usual causes and what to do, in the language of the library's texts
+    /// (`CANNERY_LANG`, else the locale). `cannery explain` reads the same table.
+    ///
+    /// ```
+    /// use cannery::Code;
+    ///
+    /// let words = Code::OutOfMemory.words().unwrap();
+    /// assert!(!words.meaning.is_empty() && !words.causes.is_empty() && !words.remedy.is_empty());
+    /// assert!(Code::InFlight.words().is_none()); // no code of the interface
+    /// ```
+    pub fn words(self) -> Option<&'static Words> {
+        let language = Language::of_environment(|name| std::env::var(name).ok());
+        cannery_knowledge::code(self.raw()?).map(|code| code.words(language))
     }
 }
 
@@ -187,6 +203,21 @@ impl Error {
     /// The text that `aclGetRecentErrMsg` gave: all texts that were pending in this thread, newest first.
     pub fn message(&self) -> &str {
         &self.0.message
+    }
+
+    /// What the interface tells of the function that failed: chapter, page of the manual, products, rules.
+    ///
+    /// ```
+    /// use cannery::Library;
+    ///
+    /// let error = Library::open("/no/such/libascendcl.so").err().unwrap();
+    /// assert!(error.function().is_none()); // the library was never asked
+    /// let malloc = cannery::function("aclrtMalloc").unwrap();
+    /// assert_eq!(malloc.chapter, "device memory");
+    /// assert!(malloc.rules.iter().any(|rule| !rule.products.is_empty()));
+    /// ```
+    pub fn function(&self) -> Option<&'static Function> {
+        cannery_knowledge::function(self.0.api)
     }
 
     /// The numbers of a refused allocation.

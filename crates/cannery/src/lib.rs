@@ -70,6 +70,7 @@ mod virtual_memory;
 #[doc = include_str!("../../../docs/rust.md")]
 mod page {}
 
+pub use cannery_knowledge::{Function, Words, function};
 pub use context::Context;
 pub use device::{Device, MemoryInfo};
 pub use device_buffer::{

@@ -226,6 +226,24 @@ CODES: dict[int, tuple[str, str, tuple[str, ...], str]] = {
         ("The pair of stream and thread given to aclrtSubscribeReport is missing or given twice",),
         "Call aclrtSubscribeReport once per stream.",
     ),
+    100034: (
+        "ACL_ERROR_STREAM_NOT_SUBSCRIBE",
+        "Stream not subscribed (old name).",
+        ("The pair of stream and thread given to aclrtSubscribeReport is missing or given twice",),
+        "Call aclrtSubscribeReport; use ACL_ERROR_RT_STREAM_NO_CB_REG.",
+    ),
+    100035: (
+        "ACL_ERROR_THREAD_NOT_SUBSCRIBE",
+        "Thread not subscribed (old name).",
+        ("The pair of stream and thread given to aclrtSubscribeReport is missing or given twice",),
+        "Call aclrtSubscribeReport; use ACL_ERROR_RT_THREAD_SUBSCRIBE.",
+    ),
+    100036: (
+        "ACL_ERROR_WAIT_CALLBACK_TIMEOUT",
+        "No callback arrived in time (old name).",
+        ("The pair of stream and thread given to aclrtSubscribeReport is missing or given twice",),
+        "Check launch, timeout and loop logic; use ACL_ERROR_RT_REPORT_TIMEOUT.",
+    ),
     100037: (
         "ACL_ERROR_REPEAT_FINALIZE",
         "aclFinalize, or aclFinalizeReference, without an open aclInit.",
@@ -235,11 +253,29 @@ CODES: dict[int, tuple[str, str, tuple[str, ...], str]] = {
         ),
         "Finalise in one place only, as the last call.",
     ),
+    100038: (
+        "ACL_ERROR_NOT_STATIC_AIPP",
+        "No static image preprocessing entry (old name).",
+        ("Belongs to models made by the offline compiler, which Cannery does not run",),
+        "Pass a valid index; use ACL_ERROR_GE_AIPP_NOT_EXIST.",
+    ),
     100039: (
         "ACL_ERROR_COMPILING_STUB_MODE",
         "Stub libraries used at run time.",
         ("The libraries of a stub or devlib directory, meant for linking only, come first in LD_LIBRARY_PATH",),
         "Point the library path at the real libraries.",
+    ),
+    100040: (
+        "ACL_ERROR_GROUP_NOT_SET",
+        "No compute group selected (old name).",
+        ("aclrtSetGroup was not called, or with an id outside 0 to group count - 1",),
+        "Call aclrtSetGroup; use ACL_ERROR_RT_GROUP_NOT_SET.",
+    ),
+    100041: (
+        "ACL_ERROR_GROUP_NOT_CREATE",
+        "Compute group does not exist (old name).",
+        ("aclrtSetGroup was not called, or with an id outside 0 to group count - 1",),
+        "Use an id from 0 to group count - 1; use ACL_ERROR_RT_GROUP_NOT_CREATE.",
     ),
     100042: (
         "ACL_ERROR_PROF_ALREADY_RUN",
@@ -776,6 +812,12 @@ CODES: dict[int, tuple[str, str, tuple[str, ...], str]] = {
         "The call is not supported here.",
         ("The product or the mode lacks it",),
         "Ask `cannery explain FUNCTION` for the products that have it; choose another profile.",
+    ),
+    200002: (
+        "ACL_ERROR_INVALID_DEVICE",
+        "Bad device (old name).",
+        ("An object of another device or context, or one that was destroyed",),
+        "Check the device; use ACL_ERROR_RT_INVALID_DEVICEID.",
     ),
     200003: (
         "ACL_ERROR_MEMORY_ADDRESS_UNALIGNED",

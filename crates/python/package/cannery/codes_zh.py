@@ -226,6 +226,24 @@ CODES: dict[int, tuple[str, str, tuple[str, ...], str]] = {
         ("aclrtSubscribeReport 中的 stream 与线程未订阅或重复订阅",),
         "每个 stream 只调用一次 aclrtSubscribeReport。",
     ),
+    100034: (
+        "ACL_ERROR_STREAM_NOT_SUBSCRIBE",
+        "stream 未订阅（旧名称）。",
+        ("aclrtSubscribeReport 中的 stream 与线程未订阅或重复订阅",),
+        "调用 aclrtSubscribeReport；新名称为 ACL_ERROR_RT_STREAM_NO_CB_REG。",
+    ),
+    100035: (
+        "ACL_ERROR_THREAD_NOT_SUBSCRIBE",
+        "线程未订阅（旧名称）。",
+        ("aclrtSubscribeReport 中的 stream 与线程未订阅或重复订阅",),
+        "调用 aclrtSubscribeReport；新名称为 ACL_ERROR_RT_THREAD_SUBSCRIBE。",
+    ),
+    100036: (
+        "ACL_ERROR_WAIT_CALLBACK_TIMEOUT",
+        "等待回调超时（旧名称）。",
+        ("aclrtSubscribeReport 中的 stream 与线程未订阅或重复订阅",),
+        "检查下发、超时时间和循环逻辑；新名称为 ACL_ERROR_RT_REPORT_TIMEOUT。",
+    ),
     100037: (
         "ACL_ERROR_REPEAT_FINALIZE",
         "没有对应的 aclInit 就调用了 aclFinalize 或 aclFinalizeReference。",
@@ -235,11 +253,29 @@ CODES: dict[int, tuple[str, str, tuple[str, ...], str]] = {
         ),
         "只在一处去初始化，并放在最后。",
     ),
+    100038: (
+        "ACL_ERROR_NOT_STATIC_AIPP",
+        "没有静态图像预处理配置项（旧名称）。",
+        ("属于离线模型功能，Cannery 不执行离线模型",),
+        "传入有效的序号；新名称为 ACL_ERROR_GE_AIPP_NOT_EXIST。",
+    ),
     100039: (
         "ACL_ERROR_COMPILING_STUB_MODE",
         "运行时使用了 stub 库。",
         ("LD_LIBRARY_PATH 中排在前面的是只供链接使用的 stub 或 devlib 目录",),
         "让库搜索路径指向真正的库，可运行 cannery doctor 查看。",
+    ),
+    100040: (
+        "ACL_ERROR_GROUP_NOT_SET",
+        "没有选择计算分组（旧名称）。",
+        ("没有调用 aclrtSetGroup，或 id 不在 0 到分组数量减 1 的范围内",),
+        "调用 aclrtSetGroup；新名称为 ACL_ERROR_RT_GROUP_NOT_SET。",
+    ),
+    100041: (
+        "ACL_ERROR_GROUP_NOT_CREATE",
+        "计算分组不存在（旧名称）。",
+        ("没有调用 aclrtSetGroup，或 id 不在 0 到分组数量减 1 的范围内",),
+        "id 取 0 到分组数量减 1；新名称为 ACL_ERROR_RT_GROUP_NOT_CREATE。",
     ),
     100042: (
         "ACL_ERROR_PROF_ALREADY_RUN",
@@ -776,6 +812,12 @@ CODES: dict[int, tuple[str, str, tuple[str, ...], str]] = {
         "不支持该接口。",
         ("产品或模式不支持",),
         "用 `cannery explain FUNCTION` 查看哪些产品支持；或选择其他产品配置。",
+    ),
+    200002: (
+        "ACL_ERROR_INVALID_DEVICE",
+        "设备无效（旧名称）。",
+        ("对象属于另一个设备或 context，或已销毁",),
+        "检查设备；新名称为 ACL_ERROR_RT_INVALID_DEVICEID。",
     ),
     200003: (
         "ACL_ERROR_MEMORY_ADDRESS_UNALIGNED",
