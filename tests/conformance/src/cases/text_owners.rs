@@ -20,8 +20,10 @@ fn on_named_thread<R: Send>(name: &str, body: impl FnOnce() -> R + Send) -> R {
     })
 }
 
+type Call = fn() -> aclError;
+
 /// Every call of memory that needs a device.
-fn calls() -> Vec<(&'static str, fn() -> aclError)> {
+fn calls() -> Vec<(&'static str, Call)> {
     vec![
         ("aclrtMalloc", || aclrtMalloc(&mut SENTINEL.clone(), 64, 0)),
         ("aclrtMallocAlign32", || {
