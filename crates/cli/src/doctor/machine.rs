@@ -59,7 +59,7 @@ fn lock(report: &Report) -> Verdict {
                   for a service, --ulimit memlock=-1 for a container), or choose --pin off";
     match (report.number("lock_limit_bytes"), pin.as_str()) {
         (_, "off") => Verdict::ok(name, "not used (CANNERY_PIN=off)"),
-        (None, _) => Verdict::ok(name, "none"),
+        (None, _) => Verdict::ok(name, "no limit"),
         (Some(limit), "strict") if limit < 64 << 10 => Verdict::fail(name, readable(limit))
             .because("CANNERY_PIN=strict refuses every aclrtMallocHost, with 207001")
             .remedy(remedy),
