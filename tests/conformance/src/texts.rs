@@ -20,9 +20,19 @@ const EXTRA: &str = include_str!("../../../spec/extra_exports.jsonl");
 /// Words that Chinese texts keep.
 const TERMS: &str = include_str!("../../../knowledge/terms.txt");
 
-/// Names that cases give to what they make or look for, which texts repeat.
-const GIVEN: [&str; 10] = [
-    "add", "banana", "cleaner", "environ", "first", "malloc", "no", "second", "such", "variable",
+/// Names that cases give to what they make or look for, and that of this program, which texts repeat.
+const GIVEN: [&str; 11] = [
+    "add",
+    "banana",
+    "cannery-conform",
+    "cleaner",
+    "environ",
+    "first",
+    "malloc",
+    "no",
+    "second",
+    "such",
+    "variable",
 ];
 
 static SEEN: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
