@@ -190,6 +190,7 @@ fn a_stale_entry_finds_nothing_through_a_neighbour() {
         },
     );
     free(&mut large, &table, 0);
+    table.retract(0);
     for units in [1, 2, 3, 5, 8, 16, 64, 128] {
         let size = u64::from(units) * 64;
         let mut bins = Bins::new(7);
@@ -249,6 +250,65 @@ fn sizes_and_owners_round_trip_at_their_limits() {
                 }
                 assert_eq!(table.find(start + size), None, "the spare half of a unit");
             }
+        }
+    }
+}
+
+/// Slices that stay with their bins may say what they were. Whatever they become, nothing is found there
+/// but what lives.
+#[test]
+fn slices_that_stay_with_their_bins_become_anything() {
+    let storage = Storage::new(4);
+    let table = storage.table();
+    let mut bins = Bins::new(3);
+    let nothing_lives = || {
+        for offset in (0..4 * SLICE).step_by(64) {
+            assert_eq!(table.find(offset), None);
+            assert!(table.start(offset).is_none());
+        }
+    };
+    // Spans of four slices, one of them twice; where it says 0, a large block.
+    for units in [512, 512, 300, 0, 300, 0, 512] {
+        let mut starts = vec![];
+        if units > 0 {
+            let class = class_of(units);
+            assert_eq!(span_slices(class), 4);
+            bins.add_span(&table, class, 0);
+            while let Some(start) = bins.alloc(&table, class, 64, 64, NOBODY) {
+                starts.push(start);
+            }
+        } else {
+            let info = LargeInfo {
+                first: 0,
+                slices: 4,
+                size: 4 * SLICE,
+                requested: 4 * SLICE,
+                owner: NOBODY,
+            };
+            bins.add_large(&table, &info);
+            starts.push(0);
+        }
+        assert!(!starts.is_empty());
+        for &start in &starts {
+            assert_eq!(table.find(start).expect("lives").start, start);
+        }
+        for start in starts {
+            free(&mut bins, &table, start);
+        }
+        bins.flush(&table, |first, slices| assert_eq!((first, slices), (0, 4)));
+        nothing_lives();
+    }
+    table.retract(0);
+    nothing_lives();
+    // Somebody else's spans begin inside of what was a span.
+    let mut others = Bins::new(4);
+    for first in [0, 2] {
+        others.add_span(&table, class_of(64), first);
+        while others.alloc(&table, class_of(64), 64, 64, NOBODY).is_some() {}
+    }
+    for slice in [1, 3] {
+        for offset in (slice * SLICE..(slice + 1) * SLICE).step_by(64) {
+            assert_eq!(table.find(offset), None);
         }
     }
 }
@@ -354,6 +414,7 @@ fn churn(
     let mut rng = SmallRng::seed_from_u64(u64::from(number));
     let mut bins = Bins::new(number);
     let give = |first: u32| {
+        table.retract(first);
         let id = NodeId::from_index(table.note(first));
         assert!(runs.lock().expect("no panic").free(id).is_some());
     };

@@ -3,7 +3,7 @@
 use core::sync::atomic::Ordering::{Relaxed, Release};
 
 use super::class::{CLASSES, PLACES, masked, shape};
-use super::entry::{Entry, MAX_BINS};
+use super::entry::{Block, MAX_BINS};
 use super::table::{
     LargeInfo, LargeStart, Owner, SmallStart, SpanTable, free_word, pack_object, unpack_object,
 };
@@ -142,7 +142,8 @@ impl Bins {
     /// was found any more.
     ///
     /// Spans that have become empty may leave the bins with it: `give(first, slices)` for each. The
-    /// last one of its class with room stays.
+    /// last one of its class with room stays. Their slices are for the next span or large block of these
+    /// bins; before they become anything else: [`SpanTable::retract`].
     #[inline(always)]
     pub fn free<const SHIFT: u32>(
         &mut self,
@@ -177,32 +178,38 @@ impl Bins {
         Some(Freed { size, owner })
     }
 
-    /// Makes a large block visible to lookups. Takes time in proportion to its slices.
+    /// Makes a large block visible to lookups. Takes time in proportion to its slices, unless they were
+    /// those of a large block of these bins just before.
     #[inline]
     pub fn add_large<const SHIFT: u32>(&mut self, table: &SpanTable<'_, SHIFT>, info: &LargeInfo) {
-        table.publish_large(info.first, info.slices, Entry::of_large(info, self.number));
+        table.publish_large(info, self.number);
     }
 
     /// Frees a large block of these bins, or does nothing and returns `None` when it is not as it
-    /// was found any more. Its slices are the caller's again.
+    /// was found any more. Its slices are for the next large block of these bins; before they become anything
+    /// else: [`SpanTable::retract`].
     #[inline(always)]
     pub fn free_large(&mut self, start: &LargeStart<'_>) -> Option<Freed> {
         let LargeStart {
-            entry, entry_at, ..
+            entry,
+            block,
+            entry_at,
+            block_at,
+            ..
         } = *start;
         debug_assert_eq!(entry.bins(), self.number);
-        if entry_at.load(Relaxed) != entry.0 {
+        if entry_at.load(Relaxed) != entry.0 || block_at.load(Relaxed) != block.0 {
             return None;
         }
-        entry_at.store(Entry::NOTHING.0, Release);
+        block_at.store(Block::NONE.0, Release);
         Some(Freed {
-            size: entry.size(),
-            owner: entry.owner(),
+            size: block.size(),
+            owner: block.owner(),
         })
     }
 
     /// Empties the magazines and gives up every span without live blocks, calling
-    /// `give(first, slices)` for each.
+    /// `give(first, slices)` for each, as [`free`](Self::free) does.
     pub fn flush<const SHIFT: u32>(
         &mut self,
         table: &SpanTable<'_, SHIFT>,
@@ -336,7 +343,6 @@ impl Bins {
         class: usize,
     ) -> u32 {
         self.unlink(table, span, class);
-        table.retract_span(span, class);
         u32::from(shape(class).slices)
     }
 

@@ -1,23 +1,30 @@
-//! What the map says of a slice, in 64 bits.
+//! What the map says of a slice, in 64 bits, and what is said of a large block, in 64 more.
 //!
-//! | bits | span of small blocks | first slice of a large block | its other slices |
+//! | bits | span of small blocks | first slice of a run for large blocks | its other slices |
 //! |---|---|---|---|
 //! | 0..2 | 1 | 2 | 3 |
-//! | 2..8 | class | family (2..6) | |
-//! | 6..15 | | module (6..13), page kind (13..15) | |
+//! | 2..8 | class | | |
 //! | 15..19 | number of the bins | number of the bins | |
-//! | 19..26 | | padded size - requested size | |
-//! | 26..64 | first slice (32..64) | padded size in 32-byte steps | first slice (32..64) |
+//! | 32..64 | first slice | slices | first slice |
 //!
 //! 0 means "nothing here", so fresh pages are a valid map.
+//!
+//! | bits | the large block in a run |
+//! |---|---|
+//! | 0 | 1: it lives |
+//! | 2..6, 6..13, 13..15 | family, module, page kind |
+//! | 19..26 | padded size - requested size |
+//! | 26..64 | padded size in 32-byte steps |
 
 use super::class::masked;
 use super::table::{LargeInfo, Owner};
 
 const KIND: u64 = 0x3;
 const SMALL: u64 = 1;
-const LARGE: u64 = 2;
+const RUN: u64 = 2;
 const REST: u64 = 3;
+
+const LIVES: u64 = 1;
 
 /// Numbers of bins are smaller.
 pub const MAX_BINS: u32 = 16;
@@ -38,30 +45,13 @@ impl Entry {
         Entry(SMALL | (masked(class) as u64) << 2 | u64::from(bins) << 15 | u64::from(first) << 32)
     }
 
-    #[inline]
-    pub(super) fn of_large(info: &LargeInfo, bins: u32) -> Entry {
-        let LargeInfo {
-            size,
-            requested,
-            owner,
-            ..
-        } = *info;
-        let spare = size - requested;
-        debug_assert!(size.is_multiple_of(32) && size < SIZE_END && spare < SPARE_END);
-        debug_assert!(owner.family < 16 && owner.module < 128 && owner.page < 4);
+    #[inline(always)]
+    pub(super) fn of_run(slices: u32, bins: u32) -> Entry {
         debug_assert!(bins < MAX_BINS);
-        Entry(
-            LARGE
-                | u64::from(owner.family) << 2
-                | u64::from(owner.module) << 6
-                | u64::from(owner.page) << 13
-                | u64::from(bins) << 15
-                | spare << 19
-                | (size / 32) << 26,
-        )
+        Entry(RUN | u64::from(bins) << 15 | u64::from(slices) << 32)
     }
 
-    /// A slice of a large block that begins at `first`, before this one.
+    /// A slice of a run that begins at `first`, before this one.
     pub(super) fn rest_of(first: u32) -> Entry {
         Entry(REST | u64::from(first) << 32)
     }
@@ -72,8 +62,8 @@ impl Entry {
     }
 
     #[inline(always)]
-    pub(super) fn is_large(self) -> bool {
-        self.0 & KIND == LARGE
+    pub(super) fn is_run(self) -> bool {
+        self.0 & KIND == RUN
     }
 
     #[inline(always)]
@@ -81,7 +71,7 @@ impl Entry {
         self.0 & KIND == REST
     }
 
-    /// Of a span and of the rest of a large block.
+    /// Of a span and of the rest of a run.
     #[inline(always)]
     pub(super) fn first(self) -> u32 {
         (self.0 >> 32) as u32
@@ -93,25 +83,56 @@ impl Entry {
         masked((self.0 >> 2) as usize)
     }
 
-    /// Of a span and of a large block.
+    /// Of a span and of a run.
     #[inline(always)]
     pub(super) fn bins(self) -> u32 {
         (self.0 >> 15) as u32 & (MAX_BINS - 1)
     }
+}
 
-    /// Of a large block.
+/// A large block. See the module.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Block(pub(super) u64);
+
+impl Block {
+    pub(super) const NONE: Block = Block(0);
+
+    #[inline]
+    pub(super) fn new(info: &LargeInfo) -> Block {
+        let LargeInfo {
+            size,
+            requested,
+            owner,
+            ..
+        } = *info;
+        let spare = size - requested;
+        debug_assert!(size.is_multiple_of(32) && size < SIZE_END && spare < SPARE_END);
+        debug_assert!(owner.family < 16 && owner.module < 128 && owner.page < 4);
+        Block(
+            LIVES
+                | u64::from(owner.family) << 2
+                | u64::from(owner.module) << 6
+                | u64::from(owner.page) << 13
+                | spare << 19
+                | (size / 32) << 26,
+        )
+    }
+
+    #[inline(always)]
+    pub(super) fn lives(self) -> bool {
+        self.0 & LIVES != 0
+    }
+
     #[inline(always)]
     pub(super) fn size(self) -> u64 {
         self.0 >> 26 << 5
     }
 
-    /// Of a large block.
     #[inline(always)]
     pub(super) fn requested(self) -> u64 {
         self.size() - (self.0 >> 19 & (SPARE_END - 1))
     }
 
-    /// Of a large block.
     #[inline(always)]
     pub(super) fn owner(self) -> Owner {
         Owner {

@@ -4,7 +4,7 @@ use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use core::sync::atomic::{AtomicU32, AtomicU64};
 
 use super::class::{FEW, MANY, Shape, shape};
-use super::entry::Entry;
+use super::entry::{Block, Entry};
 
 const LIVE: u32 = 1 << 31;
 const LINK: u32 = 0xffff;
@@ -131,7 +131,9 @@ impl SmallStart<'_> {
 #[derive(Clone, Copy, Debug)]
 pub struct LargeStart<'a> {
     pub(super) entry: Entry,
+    pub(super) block: Block,
     pub(super) entry_at: &'a AtomicU64,
+    pub(super) block_at: &'a AtomicU64,
     first: u32,
 }
 
@@ -147,7 +149,7 @@ impl LargeStart<'_> {
     #[inline(always)]
     #[must_use]
     pub fn family(&self) -> u8 {
-        self.entry.owner().family
+        self.block.owner().family
     }
 
     /// First slice of the block.
@@ -158,9 +160,14 @@ impl LargeStart<'_> {
     }
 }
 
-/// Record of a span, kept at the index of its first slice. Belongs to the bins that own the span.
+/// What is written often about a span or a run, kept at the index of its first slice. Belongs to the
+/// bins that own it. With a cache line of its own: neighbouring slices may belong to threads that work
+/// at the same time.
 #[derive(Debug, Default)]
-pub struct SpanRecord {
+#[repr(align(64))]
+pub struct SliceRecord {
+    /// The large block in a run.
+    pub(super) block: AtomicU64,
     /// See `bins::State`.
     pub(super) state: AtomicU64,
     /// Neighbours in the list of spans with room, as first slice + 1.
@@ -175,8 +182,8 @@ pub struct Arrays<'a> {
     pub map: &'a [AtomicU64],
     /// A number of the caller's for each slice, see [`SpanTable::set_note`].
     pub notes: &'a [AtomicU32],
-    /// One for each slice, or none where only large blocks live.
-    pub spans: &'a [SpanRecord],
+    /// One for each slice.
+    pub records: &'a [SliceRecord],
     /// [`WORDS_PER_SLICE`] for each slice, or none where only large blocks live.
     pub words: &'a [AtomicU32],
 }
@@ -203,8 +210,8 @@ impl<'a, const SHIFT: u32> SpanTable<'a, SHIFT> {
     pub fn new(arrays: Arrays<'a>) -> Self {
         let slices = arrays.map.len();
         assert_eq!(slices, arrays.notes.len());
-        let small = if arrays.spans.is_empty() { 0 } else { slices };
-        assert_eq!(small, arrays.spans.len());
+        assert_eq!(slices, arrays.records.len());
+        let small = if arrays.words.is_empty() { 0 } else { slices };
         assert_eq!(arrays.words.len(), small * (FEW + MANY));
         assert!(small == 0 || 1u64 << SHIFT == MANY as u64 * super::UNIT);
         Self {
@@ -228,8 +235,15 @@ impl<'a, const SHIFT: u32> SpanTable<'a, SHIFT> {
     }
 
     #[inline]
-    pub(super) fn record(&self, first: u32) -> &'a SpanRecord {
-        &self.arrays.spans[first as usize]
+    pub(super) fn record(&self, first: u32) -> &'a SliceRecord {
+        &self.arrays.records[first as usize]
+    }
+
+    /// The block in the run that begins at a slice. Comes after the look at its entry.
+    #[inline(always)]
+    fn block(&self, slice: u64) -> Option<(Block, &'a AtomicU64)> {
+        let place = &self.arrays.records.get(usize::try_from(slice).ok()?)?.block;
+        Some((Block(place.load(Acquire)), place))
     }
 
     /// Which word belongs to block `index` of a span of this shape. Without branches: sizes come in
@@ -282,10 +296,13 @@ impl<'a, const SHIFT: u32> SpanTable<'a, SHIFT> {
                 index,
             }));
         }
-        if entry.is_large() && offset & ((1 << SHIFT) - 1) == 0 {
-            return Some(Start::Large(LargeStart {
+        if entry.is_run() && offset & ((1 << SHIFT) - 1) == 0 {
+            let (block, block_at) = self.block(offset >> SHIFT)?;
+            return block.lives().then_some(Start::Large(LargeStart {
                 entry,
+                block,
                 entry_at,
+                block_at,
                 first: (offset >> SHIFT) as u32,
             }));
         }
@@ -309,15 +326,19 @@ impl<'a, const SHIFT: u32> SpanTable<'a, SHIFT> {
             (slice, entry)
         };
         let start = first << SHIFT;
-        // What a block leaves behind in the slices after its first may lead anywhere.
-        if !entry.is_large() || offset.wrapping_sub(start) >= entry.size() {
+        if !entry.is_run() {
+            return None;
+        }
+        let (block, _) = self.block(first)?;
+        // What a run leaves behind in the slices after its first may lead anywhere.
+        if !block.lives() || offset.wrapping_sub(start) >= block.size() {
             return None;
         }
         Some(Found {
             start,
-            size: entry.size(),
-            requested: entry.requested(),
-            owner: entry.owner(),
+            size: block.size(),
+            requested: block.requested(),
+            owner: block.owner(),
             place: Place::Large {
                 first: first as u32,
                 bins: entry.bins(),
@@ -372,15 +393,42 @@ impl<'a, const SHIFT: u32> SpanTable<'a, SHIFT> {
         entry.is_small() && entry.first() == first
     }
 
+    /// Makes a large block of these bins visible. The map is written only when it does not say already
+    /// that there is such a run of theirs: what is read by many stays in their caches.
     #[inline]
-    pub(super) fn publish_large(&self, first: u32, slices: u32, entry: Entry) {
-        let from = first as usize;
+    pub(super) fn publish_large(&self, info: &LargeInfo, bins: u32) {
+        let from = info.first as usize;
+        let entry = Entry::of_run(info.slices, bins);
+        self.arrays.records[from]
+            .block
+            .store(Block::new(info).0, Release);
+        if self.arrays.map[from].load(Relaxed) != entry.0 {
+            self.publish_run(from, info.slices, entry);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn publish_run(&self, from: usize, slices: u32, entry: Entry) {
         let run = &self.arrays.map[from..from + slices as usize];
         if let Some((head, rest)) = run.split_first() {
             for place in rest {
-                place.store(Entry::rest_of(first).0, Relaxed);
+                place.store(Entry::rest_of(from as u32).0, Relaxed);
             }
             head.store(entry.0, Release);
+        }
+    }
+
+    /// Forgets what slices without a block were, before they become another's: a run for large blocks, or
+    /// a span that was given up.
+    pub fn retract(&self, first: u32) {
+        let place = &self.arrays.map[first as usize];
+        let entry = Entry(place.load(Relaxed));
+        if entry.is_run() {
+            place.store(Entry::NOTHING.0, Release);
+        } else if entry.is_small() {
+            // All of them: what they lead to may be the words of somebody else's blocks soon.
+            self.fill(first, entry.class(), Entry::NOTHING);
         }
     }
 
@@ -389,11 +437,11 @@ impl<'a, const SHIFT: u32> SpanTable<'a, SHIFT> {
         record.state.store(0, Relaxed);
         record.next.store(0, Relaxed);
         record.prev.store(0, Relaxed);
-        self.fill(first, class, Entry::of_span(first, class, bins));
-    }
-
-    pub(super) fn retract_span(&self, first: u32, class: usize) {
-        self.fill(first, class, Entry::NOTHING);
+        let entry = Entry::of_span(first, class, bins);
+        // As with a run: written only when it does not say so already.
+        if self.arrays.map[first as usize].load(Relaxed) != entry.0 {
+            self.fill(first, class, entry);
+        }
     }
 
     fn fill(&self, first: u32, class: usize, entry: Entry) {

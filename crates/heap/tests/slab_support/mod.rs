@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64};
 
 use cannery_heap::range::{NodeId, RangeHeap};
 use cannery_heap::slab::{
-    Arrays, Bins, Found, Freed, LargeInfo, Owner, Place, SpanRecord, SpanTable, Start, UNIT,
+    Arrays, Bins, Found, Freed, LargeInfo, Owner, Place, SliceRecord, SpanTable, Start, UNIT,
     WORDS_PER_SLICE, class_of, class_units, span_slices,
 };
 
@@ -27,7 +27,7 @@ const MAX_SMALL: u64 = 512 * UNIT;
 pub(crate) struct Storage {
     map: Vec<AtomicU64>,
     notes: Vec<AtomicU32>,
-    spans: Vec<SpanRecord>,
+    records: Vec<SliceRecord>,
     words: Vec<AtomicU32>,
 }
 
@@ -37,7 +37,7 @@ impl Storage {
         Self {
             map: (0..slices).map(|_| AtomicU64::new(0)).collect(),
             notes: words(slices),
-            spans: (0..slices).map(|_| SpanRecord::default()).collect(),
+            records: (0..slices).map(|_| SliceRecord::default()).collect(),
             words: words(slices * WORDS_PER_SLICE.iter().sum::<usize>()),
         }
     }
@@ -46,7 +46,7 @@ impl Storage {
         SpanTable::new(Arrays {
             map: &self.map,
             notes: &self.notes,
-            spans: &self.spans,
+            records: &self.records,
             words: &self.words,
         })
     }
@@ -294,6 +294,40 @@ impl<'a> Pair<'a> {
         );
     }
 
+    /// The slices of a large block that was released are for the next one of its owner.
+    fn use_again(&mut self, before: &Block, first: u32) {
+        let Place::Large { bins, .. } = before.place else {
+            panic!("{before:?} is small");
+        };
+        let owner = &mut self.bins[(bins - FIRST) as usize];
+        let slices = before.size.div_ceil(SLICE) as u32;
+        let other = Owner {
+            family: before.owner.family ^ 1,
+            ..before.owner
+        };
+        let size = u64::from(slices) * SLICE - SLICE / 2;
+        let info = LargeInfo {
+            first,
+            slices,
+            size,
+            requested: size - 1,
+            owner: other,
+        };
+        owner.add_large(&self.table, &info);
+        let start = u64::from(first) * SLICE;
+        for offset in [start, start + size - 1] {
+            let found = self.table.find(offset).expect("lives");
+            assert_eq!((found.start, found.size), (start, size));
+            assert_eq!((found.requested, found.owner), (size - 1, other));
+        }
+        assert_eq!(self.table.find(start + size), None);
+        let Some(Start::Large(found)) = self.table.start(start) else {
+            panic!("{first} is lost");
+        };
+        let freed = Freed { size, owner: other };
+        assert_eq!(owner.free_large(&found), Some(freed));
+    }
+
     /// Writes a block down after seeing that it overlaps no other.
     fn take(&mut self, start: u64, block: Block) {
         let end = start + block.size;
@@ -341,6 +375,8 @@ impl<'a> Pair<'a> {
                 let owner = &mut self.bins[(bins - FIRST) as usize];
                 assert_eq!(owner.free_large(&found), freed);
                 assert_eq!(owner.free_large(&found), None, "a second release");
+                assert!(self.table.start(start).is_none(), "a second release");
+                self.use_again(&block, first);
                 self.give_back(first);
             }
             (place, start) => panic!("{place:?} begins as {start:?}"),
@@ -353,8 +389,8 @@ impl<'a> Pair<'a> {
     fn emptied(&mut self, owner: usize, first: u32, slices: u32) {
         let span = self.spans.remove(&first).expect("a span");
         assert_eq!((span.owner, span.slices, span.live), (owner, slices, 0));
-        assert!(!self.table.is_small_span(first));
         self.give_back(first);
+        assert!(!self.table.is_small_span(first));
     }
 
     fn look_at_empty_spans(&self, owner: usize, class: Option<usize>) {
@@ -386,6 +422,7 @@ impl<'a> Pair<'a> {
     }
 
     fn give_back(&mut self, first: u32) {
+        self.table.retract(first);
         let id = self.ids.remove(&first).expect("a run of slices");
         assert!(self.slices.free(id).is_some());
         if let Some(note) = self.notes.remove(&first) {

@@ -9,8 +9,8 @@ use super::config::APP_MODULE;
 pub(crate) const NORMAL: usize = 0;
 pub(crate) const HUGE: usize = 1;
 
-/// Longest run of slices that is kept for reuse.
-const LONGEST: usize = 32;
+/// Longest run of slices that is kept for reuse: 2 MiB with their padding, in normal pages.
+const LONGEST: usize = 33;
 /// Runs of one length that are kept.
 const DEPTH: usize = 16;
 

@@ -3,7 +3,7 @@
 use std::io;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-use cannery_heap::slab::{Arrays, Found, SpanRecord, SpanTable, WORDS_PER_SLICE};
+use cannery_heap::slab::{Arrays, Found, SliceRecord, SpanTable, WORDS_PER_SLICE};
 
 use crate::os::map::{self, Zeroed, zeroed_array};
 
@@ -34,7 +34,7 @@ impl<const SHIFT: u32> Region<SHIFT> {
         let table = SpanTable::new(Arrays {
             map: zeroed_array::<AtomicU64>(slices)?,
             notes: zeroed_array::<AtomicU32>(slices)?,
-            spans: zeroed_array::<SpanRecord>(small)?,
+            records: zeroed_array::<SliceRecord>(slices)?,
             words: zeroed_array::<AtomicU32>(small * (FEW + MANY))?,
         });
         Ok(Self {
@@ -67,9 +67,9 @@ impl<const SHIFT: u32> Region<SHIFT> {
         let arrays = self.table.arrays();
         map::discard_part(&arrays.map[from..to]);
         map::discard_part(&arrays.notes[from..to]);
-        if !arrays.spans.is_empty() {
-            map::discard_part(&arrays.spans[from..to]);
-            let (few, many) = arrays.words.split_at(arrays.spans.len() * FEW);
+        map::discard_part(&arrays.records[from..to]);
+        if !arrays.words.is_empty() {
+            let (few, many) = arrays.words.split_at(arrays.records.len() * FEW);
             map::discard_part(&few[from * FEW..to * FEW]);
             map::discard_part(&many[from * MANY..to * MANY]);
         }
@@ -82,7 +82,7 @@ impl<const SHIFT: u32> Region<SHIFT> {
         wipe(arrays.map, |entry| entry.store(0, Ordering::Release));
         wipe(arrays.words, |word| word.store(0, Ordering::Relaxed));
         map::discard_part(arrays.notes);
-        map::discard_part(arrays.spans);
+        map::discard_part(arrays.records);
         map::discard(self.base.wrapping_add(self.distance), self.bytes);
     }
 }

@@ -179,6 +179,15 @@ impl Store {
         })
     }
 
+    /// Slices leave their arena: nothing says any more that they are its own. The id to free them by.
+    fn leave(&self, pool: usize, first: u32) -> NodeId {
+        match pool {
+            NORMAL => self.normal.table.retract(first),
+            _ => self.huge.table.retract(first),
+        }
+        self.note(pool, first)
+    }
+
     fn set_note(&self, pool: usize, first: u32, id: NodeId) {
         match pool {
             NORMAL => self.normal.table.set_note(first, id.index()),
@@ -414,12 +423,24 @@ impl Store {
                 arena.credit[pool] = arena.credit[pool] + take - charge;
                 return Ok(arena);
             }
+            // With the lock of the central count: whoever wants credit for the first time waits.
+            if self.is_alone(number) {
+                return Err(Refusal::Memory);
+            }
         }
         drop(arena);
         // Short: other arenas may have credit. With all of them locked the answer is exact.
         self.with_all_credit(|central| central.take(pool, charge))
             .ok_or(Refusal::Memory)?;
         Ok(self.arena(number))
+    }
+
+    /// Whether nobody but this arena has anything that could be collected.
+    fn is_alone(&self, number: usize) -> bool {
+        self.active.load(Ordering::Acquire) == 1 << number
+            && self
+                .card
+                .is_none_or(|card| card.quota().is_none() && !card.crowded())
     }
 
     /// Collects the credit of every arena and calls `act` while all of them stay locked. As long as
@@ -528,7 +549,7 @@ impl Store {
         arena.bins.flush(&self.normal.table, give);
         let mut back = lock(&self.back);
         for (pool, first) in idle {
-            back[pool].free(self.note(pool, first));
+            back[pool].free(self.leave(pool, first));
         }
     }
 
@@ -618,7 +639,7 @@ impl Store {
     #[inline(never)]
     fn give_back(&self, pool: usize, first: u32) {
         self.back_activity.fetch_add(1, Ordering::Relaxed);
-        lock(&self.back)[pool].free(self.note(pool, first));
+        lock(&self.back)[pool].free(self.leave(pool, first));
     }
 
     /// An arena gets the bytes of a block that was released to it, and has something idle now. It

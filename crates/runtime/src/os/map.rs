@@ -311,7 +311,7 @@ unsafe impl Zeroed for std::sync::atomic::AtomicU64 {}
 // SAFETY: a record of atomic integers; its documentation promises that zero is a value.
 unsafe impl Zeroed for crate::memory::areas::table::Record {}
 // SAFETY: a record of atomic integers; its documentation promises that zero is a value.
-unsafe impl Zeroed for cannery_heap::slab::SpanRecord {}
+unsafe impl Zeroed for cannery_heap::slab::SliceRecord {}
 
 /// Makes whole pages inside `part` read as zero again and returns them to the system. The caller
 /// guarantees that all of `part` is unused.

@@ -182,7 +182,21 @@ impl Claims {
         }
         let capacity = self.member.machine.capacity(pool);
         let mine = slot.claim(self.device, pool);
-        let begin = Instant::now();
+        let taken_by_others = || {
+            let (mut sum, mut tried) = (0, 0);
+            for other in self.others() {
+                sum += other.claim(self.device, pool).load(Ordering::SeqCst);
+                let word = other.tentative().load(Ordering::SeqCst);
+                tried += tentative_bytes(word, self.device, pool);
+            }
+            (sum, tried)
+        };
+        // What does not fit even without what others only try is not worth a try.
+        let (sum, tried) = taken_by_others();
+        if (mine.load(Ordering::SeqCst) + bytes + sum).saturating_sub(tried) > capacity {
+            return false;
+        }
+        let mut begin = None;
         let mut pause = 1 + u64::from(self.member.pid.cast_unsigned()) % 7;
         loop {
             // Seen by everybody before anything is counted: of two that are too many together, the
@@ -190,12 +204,8 @@ impl Claims {
             slot.tentative()
                 .store(tentative(self.device, pool, bytes), Ordering::SeqCst);
             let before = mine.fetch_add(bytes, Ordering::SeqCst);
-            let (mut sum, mut tried) = (before + bytes, 0);
-            for other in self.others() {
-                sum += other.claim(self.device, pool).load(Ordering::SeqCst);
-                let word = other.tentative().load(Ordering::SeqCst);
-                tried += tentative_bytes(word, self.device, pool);
-            }
+            let (others, tried) = taken_by_others();
+            let sum = before + bytes + others;
             if sum <= capacity {
                 slot.tentative().store(0, Ordering::SeqCst);
                 return true;
@@ -203,7 +213,9 @@ impl Claims {
             mine.fetch_sub(bytes, Ordering::SeqCst);
             slot.tentative().store(0, Ordering::SeqCst);
             // Without what others only try it does not fit either, or they never come to an end.
-            if sum.saturating_sub(tried) > capacity || begin.elapsed() > CONTEST {
+            if sum.saturating_sub(tried) > capacity
+                || begin.get_or_insert_with(Instant::now).elapsed() > CONTEST
+            {
                 return false;
             }
             std::thread::sleep(Duration::from_micros(pause));
