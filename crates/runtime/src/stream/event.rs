@@ -55,9 +55,39 @@ struct Inner {
     device: Option<&'static Device>,
 }
 
+/// What a record needs of an event.
+struct Brief {
+    flags: u32,
+    ex: bool,
+    shared: Option<Arc<Shared>>,
+    up: Option<Arc<AtomicBool>>,
+}
+
 impl Event {
     fn read(&self) -> Inner {
         self.inner.lock().clone()
+    }
+
+    /// As [`read`](Self::read), without what is counted or copied for nothing.
+    fn brief(&self) -> Brief {
+        let inner = self.inner.lock();
+        Brief {
+            flags: inner.flags,
+            ex: inner.ex,
+            shared: inner.shared.clone(),
+            up: inner.up.clone(),
+        }
+    }
+
+    /// Whether its newest record is done, where nothing else counts: the usual case.
+    #[inline]
+    fn usual_status(&self) -> Option<bool> {
+        let inner = self.inner.lock();
+        let usual = inner.captured.is_none()
+            && inner.shared.is_none()
+            && inner.flags & (EXTERNAL | DEVICE_ONLY) == 0;
+        let record = inner.record.as_ref().filter(|_| usual)?;
+        Some(record.is_done())
     }
 
     /// Back to the state before any record, unless a newer one than `record` was queued meanwhile.
@@ -227,7 +257,7 @@ pub fn destroy(handle: u64) -> Result<()> {
 pub fn record(handle: u64, stream: u64, flag: Option<u32>) -> Result<()> {
     not_null("event", handle)?;
     let event = find(handle)?;
-    let info = event.read();
+    let info = event.brief();
     let captured = capture::of_handle(stream);
     if let Some(flag) = flag {
         check_external(event, &info, flag, true, captured.is_some())?;
@@ -284,7 +314,7 @@ fn device_only() -> Error {
 /// The rules of the external flag: first use decides; only Ex events with SYNC, only in captures.
 fn check_external(
     event: &Event,
-    info: &Inner,
+    info: &Brief,
     flag: u32,
     record: bool,
     captured: bool,
@@ -343,7 +373,7 @@ pub fn stream_wait(stream: u64, handle: u64, timeout_s: u32, flag: Option<u32>) 
     let info = event.read();
     let captured = capture::of_handle(stream);
     if let Some(flag) = flag {
-        check_external(event, &info, flag, false, captured.is_some())?;
+        check_external(event, &event.brief(), flag, false, captured.is_some())?;
     }
     if info.flags & (SYNC | IPC) == 0 && !(info.up.is_some() && captured.is_some()) {
         return Err(Error::unsupported(
@@ -567,31 +597,28 @@ fn no_external(info: &Inner) -> Result<()> {
 pub fn recorded_status(handle: u64) -> Result<i32> {
     not_null("event", handle)?;
     let event = find(handle)?;
-    let (ex, flags, record, shared, captured) = {
-        let inner = event.inner.lock();
-        (
-            inner.ex,
-            inner.flags,
-            inner.record.clone(),
-            inner.shared.clone(),
-            inner.captured.is_some(),
-        )
-    };
-    if captured || flags & (EXTERNAL | DEVICE_ONLY) != 0 {
-        no_external(&event.read())?;
-    }
-    if let Some(shared) = shared {
-        let done = engine::look(|| shared.reached(shared.newest()));
-        return Ok(i32::from(done));
-    }
-    let done = match record {
-        Some(record) => engine::look(|| record.is_done()),
-        None => ex,
+    let done = match event.usual_status() {
+        Some(done) => engine::look(|| done),
+        None => status_by_rule(event)?,
     };
     Ok(if done {
         abi::ACL_EVENT_RECORDED_STATUS_COMPLETE
     } else {
         abi::ACL_EVENT_RECORDED_STATUS_NOT_READY
+    })
+}
+
+/// Every case of [`recorded_status`].
+#[cold]
+fn status_by_rule(event: &Event) -> Result<bool> {
+    let info = event.read();
+    no_external(&info)?;
+    if let Some(shared) = info.shared {
+        return Ok(engine::look(|| shared.reached(shared.newest())));
+    }
+    Ok(match info.record {
+        Some(record) => engine::look(|| record.is_done()),
+        None => info.ex,
     })
 }
 
