@@ -16,7 +16,7 @@ fn list<'a>(
 ) -> (Option<&'a mut [u64]>, Option<&'a mut u32>) {
     let count = place(count);
     let room = count.as_ref().map_or(0, |count| **count as usize);
-    if out.is_null() || room == 0 {
+    if out.is_null() {
         return (None, count);
     }
     // SAFETY: not NULL, so it has `*count` elements per the contract of the faces; the borrow ends with
@@ -163,6 +163,7 @@ faces! {
     /// aclmdlRITaskSetParams
     fn aclmdlRITaskSetParams(task: abi::aclmdlRITask, params: *mut abi::aclmdlRITaskParams) => {
         let Some(params) = place(params) else { return Err(Error::null("params")) };
+        graph::check_task(task as u64)?;
         graph::set_task_parameters(task as u64, read(params)?)
     };
     /// aclmdlRIKernelTaskGetAttribute

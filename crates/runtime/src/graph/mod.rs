@@ -52,7 +52,7 @@ pub use print::{debug_json, debug_print};
 pub(crate) use replay::stop_all;
 pub use replay::{abort, execute, execute_async};
 pub use tasks::{
-    Parameters, Places, disable_task, kernel_attribute, set_task_parameters, streams,
+    Parameters, Places, check_task, disable_task, kernel_attribute, set_task_parameters, streams,
     task_parameters, task_sequence, task_type, tasks_of_stream, update,
 };
 pub(crate) use update::Update;

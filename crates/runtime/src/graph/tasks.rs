@@ -311,6 +311,14 @@ fn model_distance() -> Result<u64> {
     Ok(crate::process::current()?.window.distance())
 }
 
+/// Whether there is such a task.
+///
+/// # Errors
+/// 100000 for NULL; 107017.
+pub fn check_task(task: u64) -> Result<()> {
+    find_task(task).map(drop)
+}
+
 /// aclmdlRITaskSetParams: parameters that count after aclmdlRIUpdate. Value tasks and kernels can be changed here.
 ///
 /// # Errors

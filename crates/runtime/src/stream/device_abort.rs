@@ -29,6 +29,8 @@ const LONGEST_MS: u32 = 36 * 60 * 1000;
 thread_local! {
     /// The stream whose function of the program runs on this thread.
     static INSIDE: Cell<Option<&'static Stream>> = const { Cell::new(None) };
+    /// Whether this thread is in a function that is called before or after an abort.
+    static TOLD: Cell<bool> = const { Cell::new(false) };
 }
 
 /// Runs a function of the program that is a task of `stream`.
@@ -61,10 +63,13 @@ fn tell(
     stage: abi::aclrtDeviceTaskAbortStage,
     timeout: u32,
 ) -> std::result::Result<(), (String, i32)> {
-    CALLBACKS.each_until(|function, args| {
+    let before = TOLD.replace(true);
+    let answer = CALLBACKS.each_until(|function, args| {
         // SAFETY: a function of the program, called as it was registered.
         unsafe { function(id, stage, timeout, args) }
-    })
+    });
+    TOLD.set(before);
+    answer
 }
 
 /// Ends the abort of a device, however it goes.
@@ -107,7 +112,8 @@ fn streams(device: &Device) -> impl Iterator<Item = &'static Stream> {
 /// at most `timeout` milliseconds (0: for ever). The streams can be used again afterwards.
 ///
 /// # Errors
-/// 107000 for more than 36 minutes; 107001; 107022 while another thread does the same; 107035 when a
+/// 107000 for more than 36 minutes; 107001; 107022 while another thread does the same, and in a
+/// function that is registered for it; 107035 when a
 /// function that is called before refuses (nothing is dropped); 107019 when a task still runs after the
 /// time (the others are dropped); 207000 where the product lacks it.
 pub fn abort(id: i32, timeout: u32) -> Result<()> {
@@ -120,6 +126,12 @@ pub fn abort(id: i32, timeout: u32) -> Result<()> {
     }
     let runtime = current()?;
     let device = &runtime.devices[runtime.device_index("deviceId", id)?];
+    if TOLD.get() {
+        return Err(Error::sequence(
+            abi::ACL_ERROR_RT_DEVICE_TASK_ABORT,
+            "a callback of aclrtDeviceTaskAbort asks for another abort; call it after the first one has returned",
+        ));
+    }
     let until = match timeout {
         0 => None,
         limit => Some(Instant::now() + Duration::from_millis(u64::from(limit))),

@@ -696,21 +696,24 @@ pub(crate) fn drop_tasks(stream: &'static Stream) {
 }
 
 /// Ends the task that a stream is at, if that waits; what is queued behind it goes on. A task that moves bytes is
-/// over soon, and is let finish. False: it is a function or kernel of the program, which cannot be ended.
+/// over soon, and is let finish. Between two tasks, the one that begins next is meant: who asks saw the stream
+/// stand still, and cannot see that its runner was not there yet. False: it is a function or kernel of the
+/// program, which cannot be ended.
 pub(crate) fn stop_task(stream: &'static Stream) -> bool {
-    /// How long a look at what a task waits for may take.
+    /// How long a look at what a task waits for may take, and the way from one task to the next.
     const PATIENCE: Duration = Duration::from_millis(200);
     let began = Instant::now();
     loop {
-        if !stream.turn.is_blocked() {
-            // It is at no task.
+        if stream.turn.is_idle() {
             return true;
         }
-        if stream.turn.take() {
+        let blocked = stream.turn.is_blocked();
+        if blocked && stream.turn.take() {
             break;
         }
         if began.elapsed() > PATIENCE && !stream.moving.load(Ordering::SeqCst) {
-            return false;
+            // What is queued and not begun is held back by the schedule: the stream is at no task.
+            return !blocked;
         }
         std::thread::yield_now();
     }

@@ -339,16 +339,31 @@ pub(crate) fn end_of_context(context: &'static Context, wait: bool) {
     drop(flag);
 }
 
+/// Streams that are captured or bound to a model hold no tasks that could be ended.
+fn refuse_bound(stream: &Stream, handle: u64) -> Result<()> {
+    capture::refuse_captured(stream, handle)?;
+    if stream.is_captured() {
+        return Err(Error::rt_param(
+            abi::ACL_ERROR_RT_PARAM_INVALID,
+            "stm",
+            format!(
+                "stream {handle:#x} is bound to a model; stop the runs of that (aclmdlRIAbort)"
+            ),
+        ));
+    }
+    Ok(())
+}
+
 /// aclrtStreamAbort: drops what is queued.
 ///
 /// # Errors
-/// 107000 for NULL; 107017; 107002, 107003.
+/// 107000 for NULL and for a stream of a model; 107017; 107002, 107003; 107027 while it is captured.
 pub fn abort(handle: u64) -> Result<()> {
     if handle == 0 {
         return Err(Fault::RtNull { param: "stm" }.into());
     }
     let (_, stream) = own_stream("stm", handle)?;
-    capture::refuse_captured(stream, handle)?;
+    refuse_bound(stream, handle)?;
     stream.lost_with_device.store(false, Ordering::SeqCst);
     engine::drop_tasks(stream);
     Ok(())
@@ -364,16 +379,7 @@ pub fn stop(handle: u64) -> Result<()> {
         return Err(Fault::RtNull { param: "stm" }.into());
     }
     let (_, stream) = own_stream("stm", handle)?;
-    capture::refuse_captured(stream, handle)?;
-    if stream.is_captured() {
-        return Err(Error::rt_param(
-            abi::ACL_ERROR_RT_PARAM_INVALID,
-            "stm",
-            format!(
-                "stream {handle:#x} is bound to a model; stop the runs of that (aclmdlRIAbort)"
-            ),
-        ));
-    }
+    refuse_bound(stream, handle)?;
     if engine::stop_task(stream) {
         return Ok(());
     }

@@ -66,7 +66,8 @@ impl Turn {
         self.state.load(SeqCst) == QUEUED
     }
 
-    fn is_idle(&self) -> bool {
+    /// Whether there is nothing to do.
+    pub(crate) fn is_idle(&self) -> bool {
         self.state.load(SeqCst) == IDLE
     }
 

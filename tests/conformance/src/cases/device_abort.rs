@@ -333,12 +333,45 @@ unsafe extern "C" fn note(
     REFUSE.load(Ordering::SeqCst)
 }
 
+#[allow(unsafe_code)] // The type of a C callback.
+unsafe extern "C" fn abort_again(
+    device: i32,
+    stage: aclrtDeviceTaskAbortStage,
+    timeout: u32,
+    _args: *mut c_void,
+) -> i32 {
+    let code = aclrtDeviceTaskAbort(device, timeout);
+    let call = (device, stage, timeout, code as usize);
+    CALLS.lock().expect("no panic").push(call);
+    let _ = recent_text();
+    0
+}
+
 fn calls() -> Vec<Call> {
     std::mem::take(&mut *CALLS.lock().expect("no panic"))
 }
 
 fn callbacks() -> Vec<Case> {
-    vec![case(
+    let again = case("x.abort.callbacks_that_abort", Setup::device0(), |t| {
+        let code =
+            aclrtSetDeviceTaskAbortCallback(c"again".as_ptr(), Some(abort_again), null_mut());
+        t.ok(code, "aclrtSetDeviceTaskAbortCallback");
+        let s = t.stream();
+        let gate = t.hold(s);
+        let counter = t.counted(s);
+        t.blocks(*gate, || abort_device(t, 0));
+        let (pre, post) = (ACL_RT_DEVICE_TASK_ABORT_PRE, ACL_RT_DEVICE_TASK_ABORT_POST);
+        let refused = ABORTING as usize;
+        t.eq(
+            calls(),
+            vec![(0, pre, 0, refused), (0, post, 0, refused)],
+            "calls, with the code of the abort in them",
+        );
+        gate.left(t);
+        t.eq(counter.calls(), 0, "calls of a dropped task");
+        works(t, s);
+    });
+    let list = vec![case(
         "x.abort.callbacks",
         Setup::device0().devices(2),
         |t| {
@@ -383,7 +416,8 @@ fn callbacks() -> Vec<Case> {
             abort_device(t, 0);
             t.eq(calls(), vec![], "calls");
         },
-    )]
+    )];
+    list.into_iter().chain([again]).collect()
 }
 
 const UNHURT: aclrtMemUceInfo = aclrtMemUceInfo {

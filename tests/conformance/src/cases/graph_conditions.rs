@@ -5,7 +5,6 @@ use super::graph::*;
 use super::graph_control::times;
 use super::support::*;
 
-const DEAD: i64 = ACL_ERROR_RT_INVALID_HANDLE as i64;
 const BODY_CAPTURED: i64 = ACL_ERROR_RT_SUB_ACLGRAPH_IS_CAPTURING as i64;
 const ASSIGN: aclmdlRICondHandleFlag = ACL_MODEL_RI_COND_HANDLE_ASSIGN_DEFAULT;
 /// Bytes of the sums.

@@ -6,7 +6,6 @@ use super::graph::*;
 use super::support::*;
 
 const NOT_BOUND: i64 = ACL_ERROR_RT_STREAM_MODEL as i64;
-const DEAD: i64 = ACL_ERROR_RT_INVALID_HANDLE as i64;
 const NO_RESOURCE: i64 = ACL_ERROR_RT_RESOURCE_ALLOC_FAIL as i64;
 /// A bound stream begins when another one says so.
 const LATER: u32 = 0x7fff_ffff;
@@ -704,6 +703,7 @@ fn ends() -> Vec<Case> {
         let bound = t.persistent();
         t.bind(model, bound);
         t.fails(aclrtStreamStop(bound), ERROR_PARAM, "a bound stream");
+        t.fails(aclrtStreamAbort(bound), ERROR_PARAM, "an abort of it");
         let gate = Gate::closed();
         t.host_function(s, Gate::function(), gate.data());
         gate.reached(t);

@@ -7,8 +7,6 @@ use super::graph::*;
 use super::kernel::AddArgs;
 use super::support::*;
 
-const DEAD: i64 = ACL_ERROR_RT_INVALID_HANDLE as i64;
-
 impl T {
     fn set_parameters(&self, task: aclmdlRITask, mut params: aclmdlRITaskParams) {
         let code = aclmdlRITaskSetParams(task, &raw mut params);

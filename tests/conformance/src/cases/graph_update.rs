@@ -505,6 +505,10 @@ fn parameters() -> Vec<Case> {
         let mut place = blank_params();
         place.r#type = ACL_MODEL_RI_TASK_DEFAULT;
         t.fails(aclmdlRITaskSetParams(fill, &raw mut place), KIND, "a fill");
+        let code = aclmdlRITaskSetParams(null_mut(), &raw mut place);
+        t.fails(code, ERROR_FRONT, "no task");
+        let code = aclmdlRITaskSetParams(s, &raw mut place);
+        t.fails(code, DEAD, "a stream as the task");
         t.ok(aclmdlRIUpdate(model), "aclmdlRIUpdate");
         t.replay(model, s);
         t.sync(s);
@@ -545,7 +549,10 @@ fn parameters() -> Vec<Case> {
         count = 1;
         let code = aclmdlRIGetStreams(model, streams.as_mut_ptr(), &raw mut count);
         t.fails(code, TOO_SMALL, "too little room");
-        t.eq(streams, [SENTINEL; 3], "output");
+        count = 0;
+        let code = aclmdlRIGetStreams(model, streams.as_mut_ptr(), &raw mut count);
+        t.fails(code, TOO_SMALL, "no room");
+        t.eq((streams, count), ([SENTINEL; 3], 0), "output");
         count = 3;
         let code = aclmdlRIGetStreams(model, streams.as_mut_ptr(), &raw mut count);
         t.ok(code, "aclmdlRIGetStreams");
