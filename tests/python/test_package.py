@@ -337,9 +337,10 @@ def test_memory_of_an_earlier_life_of_the_device_is_not_freed_again():
     process = cannery.Process().open()
     with cannery.Device(0):
         old, pinned = cannery.DeviceBuffer(MIB), cannery.PinnedBuffer(MIB)
+        address = old.address
     with cannery.Device(0):
         new = cannery.DeviceBuffer(MIB)
-        assert new.address == old.address  # what makes it dangerous
+        assert new.address == address  # what makes it dangerous
         del old
         gc.collect()
         new.fill(1)
@@ -349,6 +350,73 @@ def test_memory_of_an_earlier_life_of_the_device_is_not_freed_again():
         assert cannery.snapshot() == (({}, {}))
     process.close()
     assert acl.finalize() == 100037
+
+
+@isolated(env={"CANNERY_DEVICES": "2"})
+def test_memory_that_a_device_took_back_is_not_used_again():
+    import acl
+    import cannery
+
+    def device_alone():
+        with cannery.Device(0):
+            yield
+
+    def whole_session():
+        with cannery.session(0):
+            yield
+
+    def through_acl():
+        assert acl.rt.set_device(0) == 0
+        yield
+        assert acl.rt.reset_device(0) == 0
+
+    def refused(old, part, new, host, stream):
+        uses = (
+            lambda: old.fill(1),
+            lambda: part.fill(1),
+            lambda: old.copy_from(bytes(MIB)),
+            lambda: stream.copy(old, host),
+            lambda: stream.copy(new, old),
+            lambda: stream.fill(part, 1),
+            lambda: acl.rt.memset(old, MIB, 1, MIB),
+            old.tobytes,
+            part.to_numpy,
+            old.__enter__,
+        )
+        for use in uses:
+            with raises(cannery.UseAfterFree, "taken back by device 0> .*is used after its device was reset"):
+                use()
+
+    def check(block, kind):
+        sent = random_bytes(3, MIB)
+        for _ in block():
+            stream = cannery.Stream()
+            old, host = kind(MIB), cannery.PinnedBuffer(MIB)
+            part, address = old[64:128], old.address
+            stream.copy(old, host)
+            stream.synchronize()
+        for _ in block():
+            new = kind.of(sent)
+            assert new.address == address  # what makes it dangerous
+            refused(old, part, new, host, cannery.Stream())
+            with raises(cannery.InvalidArgument, "107017"):
+                stream.copy(new, host)
+            assert not old.is_open and "taken back by device 0" in repr(old) and "taken back" in repr(part)
+            host.fill(5)  # host memory belongs to no device
+            assert host.tobytes() == bytes([5]) * MIB and new.tobytes() == sent
+            old.close()
+            del old, part
+            gc.collect()
+            assert new.tobytes() == sent
+            new.close()
+            host.close()
+            assert cannery.snapshot().blocks == 0
+
+    with cannery.Process():
+        for kind in (cannery.DeviceBuffer, cannery.CachedBuffer):
+            for block in (device_alone, whole_session, through_acl):
+                check(block, kind)
+    check(whole_session, cannery.DeviceBuffer)
 
 
 @isolated(env={"CANNERY_DEVICES": "2"})
@@ -365,6 +433,47 @@ def test_contexts_nest_and_come_back():
         assert cannery.Context.current() == outer
         with raises(cannery.UseAfterFree), other.use():
             pass
+
+
+def test_an_exception_of_a_thread_that_nobody_takes_is_told():
+    program = """
+import gc, threading, cannery
+def fails(what):
+    raise KeyError(what)
+with cannery.session():
+    told = []
+    usual = threading.excepthook
+    threading.excepthook = lambda args: told.append((args.exc_value.args, args.thread.name))
+    thread = cannery.Thread(fails, ("dropped",), name="one")
+    thread.start()
+    thread.join()
+    assert told == []
+    del thread
+    gc.collect()
+    assert told == [(("dropped",), "one")], told
+    thread = cannery.Thread(fails, ("taken",))
+    thread.start()
+    for _ in range(2):
+        try:
+            thread.result()
+        except KeyError as error:
+            assert error.args == ("taken",)
+            del error
+        else:
+            raise SystemExit("nothing was raised")
+    del thread
+    gc.collect()
+    assert len(told) == 1
+    threading.excepthook = usual
+    cannery.Thread(fails, ("never kept",), name="two").start()
+    kept = cannery.Thread(fails, ("kept to the end",), name="three")
+    kept.start()
+    kept.join()
+"""
+    told = run("-c", program).stderr
+    assert told.count("Traceback") == 2 and "taken" not in told, told
+    for name, what in (("two", "never kept"), ("three", "kept to the end")):
+        assert f"Exception in thread {name}:" in told and f"KeyError: '{what}'" in told, told
 
 
 @isolated(env={"CANNERY_DEVICES": "2"})

@@ -184,6 +184,49 @@ def test_a_crash_is_one_failed_test(project):
     assert "ended with signal SIGSEGV" in output and "ended with exit code 3" in output
 
 
+def test_a_test_that_leaves_without_a_report_is_one_failed_test(project):
+    source = """
+        import os
+
+        def test_leaves(npu):
+            os._exit(0)
+
+        def test_goes_on(npu):
+            pass
+    """
+    output, code = project(source, "--cannery-isolate", "process")
+    assert code == 1 and (counts(output)["failed"], counts(output)["passed"]) == (1, 1), output
+    assert "ended with exit code 0, before the test did" in output
+
+
+def test_what_a_test_starts_does_not_hold_pytest(project):
+    source = """
+        import os
+        import pathlib
+        import time
+
+        def test_starts_a_process(npu):
+            if os.fork() == 0:
+                for _ in range(300):
+                    if pathlib.Path(__file__).with_name("next").exists():
+                        os._exit(0)
+                    time.sleep(0.1)
+                pathlib.Path(__file__).with_name("held").touch()
+                os._exit(1)
+
+        def test_forks_and_returns(npu):
+            child = os.fork()
+            if child:
+                assert os.waitpid(child, 0) == (child, 0)
+
+        def test_comes_next():
+            pathlib.Path(__file__).with_name("next").touch()
+            assert not pathlib.Path(__file__).with_name("held").exists()
+    """
+    output, code = project(source, "--cannery-isolate", "process")
+    assert code == 0 and counts(output)["passed"] == 3, output
+
+
 def test_wrong_options_are_refused(project):
     output, code = project(GOOD, "--cannery-leaks", "maybe")
     assert code == 4 and "maybe" in output

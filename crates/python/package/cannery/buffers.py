@@ -13,7 +13,7 @@ import acl
 from .enums import MallocPolicy
 from .errors import OutOfRange, StillViewed, UseAfterFree, WrongDevice, drop, end, error_of
 from .host import HostData, source_of
-from .process import lives, open_buffers
+from .process import forget, open_buffers
 from .ranges import Memory, Root, bounds
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ _free = acl.rt.free
 _malloc_host = acl.rt.malloc_host
 _free_host = acl.rt.free_host
 _get_device = acl.rt.get_device
+_ref = weakref.ref
 
 HUGE_FIRST = int(MallocPolicy.HUGE_FIRST)
 
@@ -46,9 +47,10 @@ def _checked(nbytes: int) -> int:
 class _Buffer(Root):
     """What owns memory: closed by hand, by a ``with`` block, or when the last reference goes."""
 
-    __slots__ = ("__weakref__", "_life", "_offset", "nbytes")
+    __slots__ = ("__weakref__", "_is_lost", "_offset", "nbytes")
 
-    _life: int
+    # Set when a reset of the device took the memory, else missing.
+    _is_lost: bool
     _release: Callable[[int], int]
     _release_name: str
 
@@ -98,13 +100,18 @@ class _Buffer(Root):
         address, self._address = self._address, 0
         if not address:
             return
-        # A reset of the device took the memory already.
-        if lives and lives.get(self.device, 0) != self._life:
+        # A reset of the device may have taken the memory already.
+        if open_buffers.pop(address, None) is None:
             return
-        del open_buffers[address]
         code = type(self)._release(address)
         if code:
             raise error_of(self._release_name, code, address=address, size=self.nbytes)
+
+    def lost(self) -> None:
+        """The device took the memory back: neither used nor freed from now on."""
+        self._is_lost = True
+        self._address = 0
+        self._flights = None
 
     def __enter__(self: _B) -> _B:
         self.address  # noqa: B018 - a closed one cannot be opened again
@@ -120,7 +127,8 @@ class _Buffer(Root):
 
     def __repr__(self) -> str:
         if not self._address:
-            return f"<{type(self).__name__} of {self.nbytes} bytes, closed>"
+            how = f"taken back by device {self.device}" if hasattr(self, "_is_lost") else "closed"
+            return f"<{type(self).__name__} of {self.nbytes} bytes, {how}>"
         place = f" on device {self.device}" if self.side else ""
         return f"<{type(self).__name__} of {self.nbytes} bytes at {self._address:#x}{place}>"
 
@@ -174,9 +182,10 @@ class DeviceBuffer(_NoHostAccess, _Buffer):
         self.nbytes = nbytes
         self._offset = 0
         self._flights = None
-        self.device = device = _get_device()[0]
-        self._life = lives.get(device, 0)
-        open_buffers[address] = (self.__class__.__name__, device, nbytes)
+        self.device = _get_device()[0]
+        if address in open_buffers:
+            forget(address)  # of a device that was reset through `acl`
+        open_buffers[address] = _ref(self)
 
     def __getitem__(self, key: slice) -> DeviceSlice:
         """A part of the memory, not a copy. Bounds that do not fit are refused."""
@@ -302,8 +311,7 @@ class PinnedBuffer(_HostAccess, _Buffer):
         self._flights = None
         self._lease: weakref.ref[ctypes.Array[ctypes.c_ubyte]] | None = None
         self.device = -1
-        self._life = 0
-        open_buffers[address] = (self.__class__.__name__, -1, nbytes)
+        open_buffers[address] = _ref(self)
 
     def _lend(self) -> memoryview:
         # One object stands behind all views and keeps the buffer alive; the buffer only knows whether it lives.
@@ -394,10 +402,13 @@ class PinnedSlice(_HostAccess, _Slice):
 
 
 def _closed(buffer: _Buffer) -> UseAfterFree:
+    when, step = "close()", "close the buffer later"
+    if hasattr(buffer, "_is_lost"):
+        when, step = "its device was reset", "use the buffer while its Device or session is open"
     return UseAfterFree(
-        f"{buffer!r} is used after close(): allocate a new one",
+        f"{buffer!r} is used after {when}: allocate a new one",
         numbers={"size": buffer.nbytes},
-        remedy="allocate a new one, or close the buffer later",
+        remedy=f"allocate a new one, or {step}",
     )
 
 

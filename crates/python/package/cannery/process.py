@@ -2,40 +2,52 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import acl
 
 from .enums import MemAttr, MemLocationType, RunMode
 from .errors import AclError, Single, UseAfterFree, check, end, fail, lose, patiently
 
+if TYPE_CHECKING:
+    from .ranges import Root
+
 __all__ = ["Context", "Device", "MemoryInfo", "Process", "device_count", "memory_info", "run_mode", "session"]
 
-# How often each device lost all its memory by a reset. Memory of an earlier life must not be freed:
-# its address may belong to somebody else by now.
-lives: dict[int, int] = {}
+# The open buffers, by address: what `snapshot` tells on any library, and who must know when a device takes its
+# memory back.
+open_buffers: dict[int, weakref.ref[Root]] = {}
 
-# The open buffers: address -> (class, device, bytes); host memory has the device -1. What `snapshot` tells
-# on any library.
-open_buffers: dict[int, tuple[str, int, int]] = {}
+
+def living_buffers() -> list[Root]:
+    """The open buffers; without those that are just being dropped."""
+    return [buffer for buffer in [known() for known in list(open_buffers.values())] if buffer is not None]
+
 
 _REPEATED = 100002
 
 
 def forget_if_gone(device: int) -> None:
-    """After a reset, the end of a context or of the runtime: notes whether the memory of a device went with it.
+    """After a reset, the end of a context or of the runtime: tells the buffers whose memory went with it.
 
     A device keeps its memory as long as anybody, such as an explicit context, holds it. Host memory outlives
     its devices.
     """
-    held = [address for address, (_kind, where, _size) in list(open_buffers.items()) if where == device]
-    if not held or not _is_gone(device, held[0]):
-        return
-    lives[device] = lives.get(device, 0) + 1
-    for address in held:
-        open_buffers.pop(address, None)
+    for buffer in living_buffers():
+        address = buffer._address
+        if buffer.device == device and address and _is_gone(device, address):
+            forget(address)
+
+
+def forget(address: int) -> None:
+    """Tells a buffer that its memory is gone: the address may belong to somebody else by now."""
+    known = open_buffers.pop(address, None)
+    buffer = known() if known is not None else None
+    if buffer is not None:
+        buffer.lost()
 
 
 def _is_gone(device: int, address: int) -> bool:
@@ -52,7 +64,7 @@ def _is_gone(device: int, address: int) -> bool:
 
 def devices_in_use() -> set[int]:
     """The devices of the open buffers."""
-    return {device for _kind, device, _size in list(open_buffers.values()) if device >= 0}
+    return {buffer.device for buffer in living_buffers() if buffer.device >= 0}
 
 
 class Process:

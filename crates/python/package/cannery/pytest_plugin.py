@@ -17,7 +17,7 @@ import signal
 import tempfile
 import warnings
 from collections.abc import Generator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
@@ -212,27 +212,12 @@ def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> 
 
 def _in_a_child(item: pytest.Item) -> list[pytest.TestReport]:
     """Runs the phases of a test in a forked process; its reports, or one that tells how it died."""
-    from _pytest.runner import runtestprotocol
-
-    reading, writing = os.pipe()
-    child = os.fork()
-    if child == 0:
-        status = 1
-        try:
-            os.close(reading)
-            reports = runtestprotocol(item, log=False)
-            hook = item.config.hook
-            told = [hook.pytest_report_to_serializable(config=item.config, report=report) for report in reports]
-            with os.fdopen(writing, "wb") as out:
-                pickle.dump(told, out)
-            status = 0
-        finally:
-            os._exit(status)
-    os.close(writing)
-    with os.fdopen(reading, "rb") as source:
-        data = source.read()
-    _child, status = os.waitpid(child, 0)
-    if status == 0:
+    # A file and no pipe: what the test starts may outlive it and would keep a pipe open.
+    with tempfile.TemporaryFile() as told_by_child:
+        status = _forked(item, told_by_child)
+        told_by_child.seek(0)
+        data = told_by_child.read()
+    if status == 0 and data:
         told_all: list[dict[str, Any]] = pickle.loads(data)
         hook = item.config.hook
         return [hook.pytest_report_from_serializable(config=item.config, data=told) for told in told_all]
@@ -244,7 +229,28 @@ def _in_a_child(item: pytest.Item) -> list[pytest.TestReport]:
             location=item.location,
             keywords=dict.fromkeys(item.keywords, 1),
             outcome="failed",
-            longrepr=f"the process of the test ended with {how}",
+            longrepr=f"the process of the test ended with {how}, before the test did",
             when="call",
         )
     ]
+
+
+def _forked(item: pytest.Item, out: IO[bytes]) -> int:
+    """Runs the phases in a child, which writes its reports to a file; the status of the child's end."""
+    from _pytest.runner import runtestprotocol
+
+    child = os.fork()
+    if child == 0:
+        me, status = os.getpid(), 1
+        try:
+            reports = runtestprotocol(item, log=False)
+            hook = item.config.hook
+            told = [hook.pytest_report_to_serializable(config=item.config, report=report) for report in reports]
+            # What the test forked itself may come here, too.
+            if os.getpid() == me:
+                pickle.dump(told, out)
+                out.flush()
+            status = 0
+        finally:
+            os._exit(status)
+    return os.waitpid(child, 0)[1]

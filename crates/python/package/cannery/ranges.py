@@ -176,11 +176,15 @@ class Root(Memory):
 
     __slots__ = ("_address", "_flights", "device")
 
-    # 0 when closed.
+    # 0 when closed or lost.
     _address: int
     _flights: list[Flight] | None
     #: The number of the device; -1 for host memory, which belongs to none.
     device: int
+
+    def lost(self) -> None:
+        """The device took the memory back: neither used nor freed from now on."""
+        raise NotImplementedError
 
     def settle(self) -> None:
         """Waits for the copies and fills that this package queued for the buffer."""

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import acl
 
-from .process import open_buffers
+from .process import living_buffers
 
 __all__ = ["Snapshot", "snapshot"]
 
@@ -61,9 +61,10 @@ class Snapshot(NamedTuple):
 def snapshot() -> Snapshot:
     """What is allocated now. Taken without stopping other threads."""
     buffers: dict[tuple[str, int], tuple[int, int]] = {}
-    for kind, device, size in list(open_buffers.values()):
-        blocks, total = buffers.get((kind, device), (0, 0))
-        buffers[kind, device] = (blocks + 1, total + size)
+    for buffer in living_buffers():
+        key = (type(buffer).__name__, buffer.device)
+        blocks, total = buffers.get(key, (0, 0))
+        buffers[key] = (blocks + 1, total + buffer.nbytes)
     return Snapshot(buffers, _families())
 
 
