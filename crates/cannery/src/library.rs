@@ -96,7 +96,7 @@ impl Library {
                 return Err(Error::own(
                     Code::LibraryNotFound,
                     "dlopen",
-                    format!("{}: {error}", path.display()),
+                    reason(path, &error),
                 ));
             }
         };
@@ -250,6 +250,18 @@ fn places() -> Vec<PathBuf> {
     }
     places.push(PathBuf::from(NAME));
     places
+}
+
+/// The words of the loader, which stand in the source of the error; they begin with the path most times.
+fn reason(path: &Path, error: &libloading::Error) -> String {
+    let words = std::error::Error::source(error)
+        .map_or_else(|| error.to_string(), |source| source.to_string());
+    let path = path.display().to_string();
+    if words.contains(&path) {
+        words
+    } else {
+        format!("{path}: {words}")
+    }
 }
 
 impl PartialEq for Library {

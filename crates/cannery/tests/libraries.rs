@@ -178,11 +178,12 @@ fn files_that_are_no_library_are_refused() {
     } else {
         "libm.so.6"
     };
-    for path in [
-        text.as_path(),
-        &folder.0,
-        &folder.0.join("nothing.so"),
-        Path::new(libc),
+    for (path, words) in [
+        (text.as_path(), "file too short"),
+        (Path::new("/etc/passwd"), "invalid ELF header"),
+        (&folder.0, "Is a directory"),
+        (&folder.0.join("nothing.so"), "No such file"),
+        (Path::new(libc), "no aclInit"),
     ] {
         let error = Library::open(path).unwrap_err();
         assert_eq!(error.code(), Code::LibraryNotFound);
@@ -190,6 +191,8 @@ fn files_that_are_no_library_are_refused() {
             error.message().contains(&path.display().to_string()),
             "{error}"
         );
+        // The words of the loader.
+        assert!(error.message().contains(words), "{error}");
         assert!(error.location().file().ends_with("libraries.rs"));
     }
 }
