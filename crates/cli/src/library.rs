@@ -65,8 +65,12 @@ pub(crate) fn load() -> Result<Library, Error> {
     let path = prefix.library();
     // SAFETY: loading runs the library's initialisers. It is this toolkit's own
     // library, and this process has one thread and no other work.
-    unsafe { Library::new(&path) }
-        .map_err(|cause| Error::refusal(format!("cannot load {}: {cause}", path.display())))
+    unsafe { Library::new(&path) }.map_err(|cause| {
+        // The words of the loader are in the source.
+        let words = std::error::Error::source(&cause)
+            .map_or_else(|| cause.to_string(), ToString::to_string);
+        Error::refusal(format!("cannot load {}: {words}", path.display()))
+    })
 }
 
 fn report(library: &Library, function: &str) -> Result<Vec<u8>, Error> {

@@ -22,6 +22,10 @@ impl Answer {
         let checks = report["checks"].as_array().expect("a list").clone();
         let failing = checks.iter().any(|check| check["status"] == "fail");
         assert_eq!(report["ok"], !failing);
+        // Whatever is not well has something that can be done.
+        for check in checks.iter().filter(|check| check["status"] != "ok") {
+            assert_ne!(check["remedy"], "", "{check:#}");
+        }
         assert_eq!(output.status.code(), Some(i32::from(failing)), "{report:#}");
         Self {
             code: output.status.code(),
@@ -257,6 +261,71 @@ fn a_runtime_directory_that_others_may_write_fails() {
     fs::set_permissions(&place, fs::Permissions::from_mode(0o700)).expect("rights");
     let answer = doctor(cannery(["doctor", "--json"]).env("CANNERY_RUNTIME_DIR", &place));
     assert_eq!(answer.check("runtime directory")["status"], "ok");
+}
+
+#[test]
+fn a_runtime_directory_that_cannot_be_used_is_not_to_be_mended_but_replaced() {
+    let scratch = Scratch::new("sticky");
+    let everybodys = scratch.path().join("sticky");
+    fs::create_dir(&everybodys).expect("a directory");
+    fs::set_permissions(&everybodys, fs::Permissions::from_mode(0o1777)).expect("rights");
+    for place in [
+        "/etc/passwd",
+        "/dev/null",
+        "/etc/passwd/below",
+        "/proc",
+        "/proc/cannery",
+        "/sys",
+        everybodys.to_str().expect("a name"),
+    ] {
+        for (language, advice) in [("en", "choose a directory"), ("zh", "请选用您自己的")] {
+            let ask = |arguments: &[&str]| {
+                let mut command = cannery(["doctor"]);
+                command.args(arguments);
+                command.env("CANNERY_LANG", language);
+                finish(command.env("CANNERY_RUNTIME_DIR", place))
+            };
+            let answer = Answer::of(&ask(&["--json"]));
+            let found = answer.check("runtime directory");
+            assert_eq!(found["status"], "fail", "{found:#}");
+            let text = String::from_utf8_lossy(&ask(&[]).stdout).into_owned();
+            assert!(text.contains(advice), "{text}");
+            assert!(text.contains("CANNERY_RUNTIME_DIR="), "{text}");
+            assert!(!text.contains("chmod"), "{text}");
+        }
+    }
+}
+
+#[test]
+fn the_file_that_it_tries_is_gone_afterwards() {
+    let scratch = Scratch::new("tried");
+    fs::set_permissions(scratch.path(), fs::Permissions::from_mode(0o700)).expect("rights");
+    let missing = scratch.path().join("a/b");
+    for place in [scratch.path(), missing.as_path()] {
+        let answer = doctor(cannery(["doctor", "--json"]).env("CANNERY_RUNTIME_DIR", place));
+        assert_eq!(answer.check("runtime directory")["status"], "ok");
+        let entries = fs::read_dir(place.ancestors().find(|place| place.exists()).expect("one"));
+        for entry in entries.expect("a directory") {
+            let name = entry.expect("an entry").file_name();
+            assert!(!name.to_string_lossy().contains("doctor"), "{name:?}");
+        }
+    }
+}
+
+#[test]
+fn whatever_is_not_well_has_a_remedy() {
+    let scratch = Scratch::new("remedies");
+    let script = scratch.path().join("script");
+    fs::write(&script, "#!/bin/sh\n").expect("written");
+    fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).expect("rights");
+    let script = script.to_str().expect("a name");
+    for program in ["/etc/passwd", "/tmp", "/bin/sh", script, "/no/such/program"] {
+        let mut command = cannery(["doctor", "--json", program]);
+        // `Answer::of` looks at the remedies.
+        let answer = doctor(command.env("LD_PRELOAD", "libm.so.6"));
+        assert_ne!(answer.check("program")["status"], "ok", "{program}");
+        assert_eq!(answer.check("LD_PRELOAD")["status"], "note");
+    }
 }
 
 #[test]

@@ -39,7 +39,7 @@ pub(super) fn examine(prefix: Option<&Prefix>, program: Option<&Path>) -> Vec<Ve
     if let Some(preloaded) = env::var_os("LD_PRELOAD").filter(|value| !value.is_empty()) {
         found.push(Verdict::note("LD_PRELOAD", preloaded.display()).because(
             "these are loaded first; names of AscendCL that they define are taken from them",
-        ));
+        ).remedy("unset LD_PRELOAD unless that is wanted"));
     }
     if let Some(program) = program {
         found.push(of_program(prefix, program));
@@ -80,7 +80,9 @@ fn of_program(prefix: Option<&Prefix>, program: &Path) -> Verdict {
     let (file, mode) = match (fs::read(&path), fs::metadata(&path)) {
         (Ok(file), Ok(about)) => (file, about.permissions().mode()),
         (Err(cause), _) | (_, Err(cause)) => {
-            return Verdict::warn(name, shown).because(format!("cannot be read: {cause}"));
+            return Verdict::warn(name, shown)
+                .because(format!("cannot be read: {cause}"))
+                .remedy("give a program file that this user may read");
         }
     };
     if mode & 0o6000 != 0 {
@@ -90,10 +92,12 @@ fn of_program(prefix: Option<&Prefix>, program: &Path) -> Verdict {
     }
     if file.starts_with(b"#!") {
         let line = file.split(|byte| *byte == b'\n').next().unwrap_or_default();
-        return Verdict::note(name, shown).because(format!(
-            "a script ({}); its interpreter loads the library, see the lines before",
-            String::from_utf8_lossy(line)
-        ));
+        return Verdict::note(name, shown)
+            .because(format!(
+                "a script ({}); its interpreter loads the library, see the lines before",
+                String::from_utf8_lossy(line)
+            ))
+            .remedy("have the interpreter examined: give it as the program");
     }
     let origin = path.canonicalize().ok();
     let origin = origin
@@ -101,7 +105,9 @@ fn of_program(prefix: Option<&Prefix>, program: &Path) -> Verdict {
         .and_then(Path::parent)
         .unwrap_or(Path::new("/"));
     let Some(dynamic) = elf::dynamic(&file, origin) else {
-        return Verdict::warn(name, shown).because("no 64-bit program file for this machine");
+        return Verdict::warn(name, shown)
+            .because("no 64-bit program file for this machine")
+            .remedy("give the program itself, built for this machine");
     };
     let Some(wanted) = NAMES
         .into_iter()
@@ -109,7 +115,7 @@ fn of_program(prefix: Option<&Prefix>, program: &Path) -> Verdict {
     else {
         return Verdict::note(name, shown).because(
             "it does not name libascendcl.so; if it loads it later (dlopen), LD_LIBRARY_PATH decides",
-        );
+        ).remedy("start it with `cannery run`, which sets LD_LIBRARY_PATH");
     };
     with_needed(prefix, shown, wanted, &dynamic)
 }
@@ -122,7 +128,7 @@ fn with_needed(prefix: Option<&Prefix>, shown: String, wanted: &str, dynamic: &D
         path.insert(0, prefix.libraries());
     }
     let Some(choice) = choose(wanted, dynamic, &path) else {
-        return Verdict::fail(name, shown).because(format!("no {wanted} anywhere it looks"));
+        return Verdict::fail(name, shown).because(format!("no {wanted} anywhere it looks")).remedy("install the wheel, or run `make build` in the source tree, and start it with `cannery run`");
     };
     let loads = format!("{shown} loads {}", choice.path.display());
     match owner(prefix, &choice.path) {

@@ -1,11 +1,9 @@
 //! Kernel, memory and limits of the machine.
 
-// Limits and access rights are questions to the C library, which cannot be asked without `unsafe`.
+// Limits are questions to the C library, which cannot be asked without `unsafe`.
 #![allow(unsafe_code)]
 
-use std::ffi::CString;
 use std::fs;
-use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use super::verdict::Verdict;
@@ -17,6 +15,7 @@ const MIB: u64 = 1 << 20;
 const COMFORTABLE_LOCK: u64 = 64 * MIB;
 /// What the kernel has unless told otherwise.
 const USUAL_MAPPINGS: u64 = 65530;
+const MOUNT_PROC: &str = "run `mount -t proc proc /proc`, or ask the administrator";
 
 /// Everything about the machine. `report` is what the library says; without it, what depends on
 /// settings is left out.
@@ -48,7 +47,9 @@ fn kernel() -> Verdict {
     if std::env::consts::ARCH == "x86_64" {
         Verdict::ok("kernel", shown)
     } else {
-        Verdict::note("kernel", shown).because("Cannery is tested on x86_64 only")
+        Verdict::note("kernel", shown)
+            .because("Cannery is tested on x86_64 only")
+            .remedy("compare with an x86_64 machine where a result surprises")
     }
 }
 
@@ -151,7 +152,9 @@ fn overcommit() -> Verdict {
             .remedy("sysctl vm.overcommit_memory=0, or smaller devices (--hbm)")
         }
         Some(mode) => Verdict::ok(name, format!("vm.overcommit_memory={mode}")),
-        None => Verdict::note(name, "unknown").because("/proc/sys/vm cannot be read"),
+        None => Verdict::note(name, "unknown")
+            .because("/proc/sys/vm cannot be read")
+            .remedy(MOUNT_PROC),
     }
 }
 
@@ -204,7 +207,9 @@ fn mappings() -> Verdict {
                 .remedy("sysctl vm.max_map_count=65530 or more")
         }
         Some(count) => Verdict::ok(name, format!("vm.max_map_count={count}")),
-        None => Verdict::note(name, "unknown"),
+        None => Verdict::note(name, "unknown")
+            .because("/proc/sys/vm cannot be read")
+            .remedy(MOUNT_PROC),
     }
 }
 
@@ -268,13 +273,4 @@ fn limit(resource: libc::__rlimit_resource_t) -> Option<u64> {
     // SAFETY: the pointer is to a live structure that the call fills.
     let code = unsafe { libc::getrlimit(resource, &raw mut limit) };
     (code == 0 && limit.rlim_cur != libc::RLIM_INFINITY).then_some(limit.rlim_cur)
-}
-
-/// Whether this user may make files in a directory.
-pub(super) fn may_write(directory: &Path) -> bool {
-    let Ok(path) = CString::new(directory.as_os_str().as_bytes()) else {
-        return false;
-    };
-    // SAFETY: the path is a terminated string that outlives the call.
-    unsafe { libc::access(path.as_ptr(), libc::W_OK | libc::X_OK) == 0 }
 }
