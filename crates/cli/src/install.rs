@@ -56,11 +56,12 @@ pub(crate) fn install(options: &InstallOptions) -> Result<(), Error> {
             )));
         }
     }
-    crate::complain(&format!(
-        "cannery: installed in {}; use it with: . {}/set_env.sh\n",
+    let done = format!(
+        "installed in {}; use it with: . {}/set_env.sh",
         target.display(),
         target.display()
-    ));
+    );
+    crate::complain(&format!("cannery: {}\n", crate::language::said(&done)));
     Ok(())
 }
 

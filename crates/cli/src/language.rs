@@ -1,5 +1,5 @@
 //! The language that this tool speaks: `CANNERY_LANG`, else the locale, as the library and `explain`
-//! choose it. Help and tables (`info`, `smi`) are in English.
+//! choose it. Help, errors of usage and tables (`info`, `smi`) are in English.
 
 use std::borrow::Cow;
 use std::env;

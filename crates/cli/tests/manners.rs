@@ -149,3 +149,32 @@ fn colours_appear_on_a_terminal_and_not_with_no_color() {
         );
     }
 }
+
+/// What an error says is wholly Chinese; names and numbers stay.
+#[test]
+fn errors_speak_chinese_to_the_end() {
+    let judge = |command: &mut Command| {
+        let text = stderr_of(&finish(command.env("CANNERY_LANG", "zh")));
+        assert!(text.starts_with("cannery: ") && !text.is_ascii(), "{text}");
+        let small = |word: &&str| word.len() > 1 && word.bytes().all(|b| b.is_ascii_lowercase());
+        let said = text.replace("os error", "");
+        let left: Vec<&str> = said.split_whitespace().filter(small).collect();
+        assert!(left.is_empty(), "{left:?} in {text}");
+    };
+    for arguments in ["explain 207001", "smi", "env", "man", "doctor"] {
+        judge(&mut script(
+            "sh",
+            &format!("exec \"$CANNERY\" {arguments} > /dev/full"),
+        ));
+    }
+    judge(&mut cannery(["man", "--dir", "/proc/x"]));
+    judge(&mut cannery(["man", "--dir", "/dev/null"]));
+    judge(&mut cannery(["install", "/proc/x"]));
+    let scratch = Scratch::new("toolkit");
+    let place = scratch.path().join("NPU");
+    judge(cannery(["install"]).arg(&place));
+    let mut doctor = cannery(["doctor", "--profile", "zz"]);
+    let output = finish(doctor.env("CANNERY_LANG", "zh"));
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(!text.contains("refused"), "{text}");
+}

@@ -491,3 +491,72 @@ fn every_run_has_a_card_of_its_own_unless_the_user_chose_a_directory() {
     assert_eq!(run(Some(&chosen)), [chosen.as_path()]);
     assert!(chosen.exists());
 }
+
+#[test]
+fn it_speaks_chinese_where_the_texts_do() {
+    let said = |command: &mut Command| {
+        let output = finish(command.env("CANNERY_LANG", "zh"));
+        stderr_of(&output)
+    };
+    // Sentences are Chinese: no small word of English, and not all of it names and numbers.
+    let judge = |text: &str, words: &[&str]| {
+        for line in text.lines().filter(|line| line.starts_with("cannery: ")) {
+            let small =
+                |word: &&str| word.len() > 1 && word.bytes().all(|b| b.is_ascii_lowercase());
+            let sentence = line.replace("--schedule random", "");
+            let left: Vec<&str> = sentence.split(' ').skip(1).filter(small).collect();
+            assert!(left.is_empty(), "{left:?} in {line}");
+            assert!(!line.is_ascii(), "{line}");
+        }
+        for word in words {
+            assert!(text.contains(word), "{word} in {text}");
+        }
+    };
+    judge(&said(&mut on_seeds(0, 3, &[], "true")), &["3 个种子通过"]);
+    let mut command = cannery(["run", "--schedule", "random", "--seeds", "2", "--", "true"]);
+    judge(&said(&mut command), &["1 个设备", "2 个种子通过"]);
+    let third = "test ${CANNERY_SCHEDULE#random:} -lt 2 || { echo noise; exit 3; }";
+    judge(
+        &said(&mut on_seeds(0, 5, &["--jobs", "1"], third)),
+        &[
+            "种子 2 失败，此前的输出为：",
+            "以退出码 3 结束",
+            "种子 0 至 1 通过",
+            "--schedule random:2",
+        ],
+    );
+    let killed = "test ${CANNERY_SCHEDULE#random:} = 7 || kill -9 $$";
+    judge(
+        &said(&mut on_seeds(7, 5, &["--jobs", "1"], killed)),
+        &["没有输出", "信号 9（SIGKILL）", "种子 7 通过"],
+    );
+    let late = "sleep 60";
+    judge(
+        &said(&mut on_seeds(0, 1, &["--timeout", "0.2"], late)),
+        &["0.2 秒"],
+    );
+    let noise = "yes | head -c 3000000; exit 1";
+    judge(&said(&mut on_seeds(0, 1, &[], noise)), &["略去其输出的前"]);
+    let noise = "yes | head -c 3000000 >&2; exit 1";
+    judge(
+        &said(&mut on_seeds(0, 1, &[], noise)),
+        &["略去其错误输出的前"],
+    );
+    let stopped = "kill -TERM $PPID; sleep 60";
+    judge(
+        &said(&mut on_seeds(0, 2, &["--jobs", "1"], stopped)),
+        &["信号 15（SIGTERM）", "2 个种子中 0 个通过", "种子 0"],
+    );
+    let mut command = cannery([
+        "run",
+        "--schedule",
+        "random:3",
+        "--seeds",
+        "2",
+        "--",
+        "true",
+    ]);
+    judge(&said(&mut command), &["--schedule random", "random:3"]);
+    let top = u64::MAX;
+    judge(&said(&mut on_seeds(top, 2, &[], "true")), &["最后一个种子"]);
+}

@@ -29,6 +29,7 @@ use self::system::Signals;
 use crate::arguments::RunOptions;
 use crate::complain;
 use crate::error::Error;
+use crate::language::said;
 use crate::report::Inquiry;
 use crate::run::explain;
 
@@ -52,7 +53,7 @@ pub(crate) fn run(options: &RunOptions) -> Result<u8, Error> {
     let cores = thread::available_parallelism().map_or(1, NonZero::get);
     let jobs = options.seeds.jobs.map_or(cores, usize::from);
     if !options.quiet {
-        complain(&format!("cannery: {}\n", inquiry.report.banner()));
+        tell(&inquiry.report.banner());
     }
     let mut session = Session {
         progress: Progress::new(campaign.count(), !options.quiet),
@@ -228,21 +229,19 @@ impl Session<'_> {
                 Some(seed) => format!("seed {seed} failed; below it still runs {seeds}"),
                 None => format!("now {seeds}"),
             };
-            self.progress.show(self.campaign.passed(), text);
+            self.progress
+                .show(self.campaign.passed(), said(&text).into_owned());
         }
     }
 
     /// Prints the result; the exit code for it.
     fn tell(mut self, options: &RunOptions) -> u8 {
         if let Some(stop) = self.stopped_by.take() {
-            complain(&self.stopped_text(stop.seeds, stop.signal));
+            tell(&self.stopped_text(stop.seeds, stop.signal));
             return ending::code_of_signal(stop.signal);
         }
         let Some(failure) = self.failure.take() else {
-            complain(&format!(
-                "cannery: {} seeds passed\n",
-                self.campaign.passed()
-            ));
+            tell(&format!("{} seeds passed", self.campaign.passed()));
             return 0;
         };
         let Finished {
@@ -251,21 +250,31 @@ impl Session<'_> {
             output,
             errors,
         } = failure;
-        let after = if output.is_empty() && errors.is_empty() {
-            " without output"
+        tell(&if output.is_empty() && errors.is_empty() {
+            format!("seed {seed} failed without output")
         } else {
-            ", after this output:"
-        };
-        complain(&format!("cannery: seed {seed} failed{after}\n"));
+            format!("seed {seed} failed, after this output:")
+        });
         let before = match seed - self.campaign.first() {
-            0 => String::new(),
-            1 => format!("; seed {} passed", seed - 1),
-            _ => format!("; seeds {} to {} passed", self.campaign.first(), seed - 1),
+            0 => None,
+            1 => Some(format!("seed {} passed", seed - 1)),
+            _ => Some(format!(
+                "seeds {} to {} passed",
+                self.campaign.first(),
+                seed - 1
+            )),
         };
         repeat(output, "output", &mut io::stdout());
         repeat(errors, "error output", &mut io::stderr());
-        let mut text =
-            format!("cannery: seed {seed} {ending}{before}; to replay it:\n    ").into_bytes();
+        let clauses: Vec<String> = [
+            Some(format!("seed {seed} {ending}")),
+            before,
+            Some("to replay it:".to_owned()),
+        ]
+        .into_iter()
+        .flatten()
+        .collect();
+        let mut text = format!("cannery: {}\n    ", said(&clauses.join("; "))).into_bytes();
         text.extend(replay::command(env::args_os().next(), options, seed));
         text.push(b'\n');
         // Where even that fails nobody is left to be told.
@@ -275,7 +284,7 @@ impl Session<'_> {
 
     fn stopped_text(&self, seeds: Vec<u64>, signal: i32) -> String {
         let mut text = format!(
-            "cannery: stopped by {}: {} of {} seeds passed",
+            "stopped by {}: {} of {} seeds passed",
             ending::signal_text(signal),
             self.campaign.passed(),
             self.campaign.count(),
@@ -287,7 +296,7 @@ impl Session<'_> {
         if !seeds.is_empty() {
             let _ = write!(text, "; then running: {}", seeds_text(seeds));
         }
-        text + "\n"
+        text
     }
 }
 
@@ -295,6 +304,11 @@ impl Drop for Session<'_> {
     fn drop(&mut self) {
         self.end_processes();
     }
+}
+
+/// Prints a line of this tool, in the language of the environment.
+fn tell(english: &str) {
+    complain(&format!("cannery: {}\n", said(english)));
 }
 
 /// Seeds in order, the first few by number.
@@ -314,8 +328,8 @@ fn seeds_text(mut seeds: Vec<u64>) -> String {
 fn repeat(capture: Capture, name: &str, stream: &mut dyn Write) {
     let (mut bytes, left_out) = capture.into_end();
     if left_out > 0 {
-        complain(&format!(
-            "cannery: (the first {left_out} bytes of its {name} are left out)\n"
+        tell(&format!(
+            "(the first {left_out} bytes of its {name} are left out)"
         ));
     }
     if bytes.last().is_some_and(|&last| last != b'\n') {

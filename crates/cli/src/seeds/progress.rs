@@ -1,8 +1,12 @@
 //! The progress bar, where somebody looks.
 
+use cannery_knowledge::Language;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use crate::language::language;
+
 const TEMPLATE: &str = "cannery: [{bar:20}] {pos} of {len} passed, {elapsed}, {wide_msg}";
+const CHINESE_TEMPLATE: &str = "cannery: [{bar:20}] 已通过 {pos}/{len}，{elapsed}，{wide_msg}";
 
 /// A bar on standard error when that is a terminal; else nothing.
 pub(super) struct Progress {
@@ -18,8 +22,12 @@ impl Progress {
             ProgressDrawTarget::hidden()
         };
         let bar = ProgressBar::with_draw_target(Some(count), target);
+        let template = match language() {
+            Language::English => TEMPLATE,
+            Language::Chinese => CHINESE_TEMPLATE,
+        };
         let style =
-            ProgressStyle::with_template(TEMPLATE).unwrap_or_else(|_| ProgressStyle::default_bar());
+            ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
         bar.set_style(style.progress_chars("=> "));
         Self { bar }
     }
