@@ -121,10 +121,16 @@ pub fn end_task(model: u64, stream: u64) -> Result<()> {
 /// aclmdlRIUnbindStream: the stream is an ordinary one again; what it gave the model stays there.
 ///
 /// # Errors
-/// As [`end_task`].
+/// As [`end_task`]; 107037 while a run of the model is not over.
 pub fn unbind_stream(model: u64, stream: u64) -> Result<()> {
     let model = find(model)?;
     let (stream, _) = bound(&model, stream)?;
+    if model.is_running() {
+        return Err(Error::sequence(
+            abi::ACL_ERROR_RT_MODEL_RUNNING,
+            "a run of the model is not over; wait for its stream first (aclrtSynchronizeStream)",
+        ));
+    }
     stream.end_capture(&model);
     Ok(())
 }

@@ -280,7 +280,8 @@ impl State {
             let same = |other: &Stream| std::ptr::eq(other, *stream);
             STREAMS.find(*handle).is_some_and(same) && !stream.reached(*position)
         });
-        !self.runs.is_empty()
+        // One that was dropped with its stream may be at a task yet.
+        !self.runs.is_empty() || self.walks.newest().is_some()
     }
 
     /// Branches whose last work the first one does not wait for.
@@ -598,6 +599,8 @@ pub fn destroy(handle: u64) -> Result<()> {
     let model = find(handle)?;
     no_body(&model)?;
     bodies_ready(&model)?;
+    let runs = model.state().walks.living();
+    runs.iter().for_each(|run| run.settle());
     {
         let mut state = model.state();
         if matches!(state.phase, Phase::Capturing(_)) {

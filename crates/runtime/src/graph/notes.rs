@@ -104,7 +104,8 @@ pub fn operator(info: Option<&[u8]>, size: usize) -> Result<()> {
 /// aclrtCacheLastTaskExtendInfo: of more than 4096 bytes the first ones are kept.
 ///
 /// # Errors
-/// 100000 for NULL and for a size of 0; 107029 when the thread gave no task to a model that is being made.
+/// 100000 for NULL, for a size of 0 and for what is not UTF-8; 107029 when the thread gave no task to a model that is
+/// being made.
 pub fn more(info: Option<&[u8]>, size: usize) -> Result<()> {
     let Some(info) = info else {
         return Err(Error::null("extendInfoPtr"));
@@ -113,7 +114,22 @@ pub fn more(info: Option<&[u8]>, size: usize) -> Result<()> {
         return Err(Error::zero("infoSize"));
     }
     crate::process::current()?;
-    let kept = String::from_utf8_lossy(&info[..info.len().min(KEPT)]);
+    let kept = &info[..info.len().min(KEPT)];
+    let kept = match str::from_utf8(kept) {
+        Ok(text) => text,
+        // Cut within a character.
+        Err(wrong) if wrong.error_len().is_none() && size > kept.len() => {
+            str::from_utf8(&kept[..wrong.valid_up_to()]).unwrap_or_default()
+        }
+        Err(wrong) => {
+            let at = wrong.valid_up_to();
+            return Err(Error::cause(
+                "extendInfoPtr",
+                format!("{:#04x} at byte {at}", kept[at]),
+                "must be UTF-8",
+            ));
+        }
+    };
     // A string of C may come with its end.
     let kept = kept.trim_end_matches('\0').to_owned();
     with_last("extendInfoPtr", true, |notes, _| {

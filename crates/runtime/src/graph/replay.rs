@@ -99,7 +99,9 @@ fn run_on(model: &Model, handle: u64, stream: &'static Stream) -> Result<()> {
             |(number, branch): (usize, &super::model::Branch)| branch.from_start.then_some(number);
         let heads: Vec<usize> = state.branches.iter().enumerate().filter_map(of).collect();
         let before = state.walks.newest();
-        let run = walk::queue(program, heads.into_iter(), streams.clone(), stream, before);
+        let handles = state.branches.iter().map(|branch| branch.runner);
+        let runners = handles.zip(streams.iter().copied()).collect();
+        let run = walk::queue(program, heads, runners, stream, before);
         state.walks.add(&run);
         engine::submit(stream, gather(streams));
         state.is_running();
@@ -246,16 +248,22 @@ pub fn execute(model: u64, timeout: i32) -> Result<()> {
 /// 100000 for NULL; 107017; 207000 for captured models.
 pub fn abort(model: u64) -> Result<()> {
     let model = find(model)?;
-    let runners: Vec<u64> = {
+    let (runs, runners) = {
         let state = model.state();
         if !state.built {
             return Err(Error::unsupported(
                 "captured models cannot be aborted; abort the stream they run on (aclrtStreamAbort)",
             ));
         }
-        state.walks.stop();
-        state.branches.iter().map(|branch| branch.runner).collect()
+        let runners: Vec<u64> = state.branches.iter().map(|branch| branch.runner).collect();
+        (state.walks.living(), runners)
     };
+    if !runs.is_empty() {
+        // None of them begins when the one before it ends.
+        runs.iter().for_each(|run| run.stop());
+        runs.iter().for_each(walk::Run::abort);
+        return Ok(());
+    }
     for stream in runners
         .into_iter()
         .filter_map(|runner| STREAMS.find(runner))

@@ -4,11 +4,16 @@
 //! A **walk** is one pass over a branch, from its beginning or from a label. It is one task of the branch's
 //! runner. A jump within the branch takes the walk elsewhere; a jump to another branch ends it and begins a walk
 //! there. A branch that is to begin while a walk is on it begins again afterwards. The run is over when no walk
-//! is left. Runs of one model follow each other: the next one begins when the one before is over.
+//! is left.
+//!
+//! To the stream that a run was queued on, the **whole** run is one task: its walks begin when that task does and the
+//! run before is over, and never sooner, so that the runners of a model hold walks of one run only. When the task is
+//! dropped (aclrtStreamAbort, aclrtDestroyStreamForce), so is the run.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::{Duration, Instant};
 
 use cannery_abi as abi;
 
@@ -18,7 +23,7 @@ use crate::error::{Error, Result};
 use crate::stream::composite::{self, Composite, Piece};
 use crate::stream::record::Record;
 use crate::stream::task::{Outcome, Task};
-use crate::stream::{Stream, engine, last_task};
+use crate::stream::{STREAMS, Stream, engine, last_task};
 
 /// Branch, and number of the step in it.
 type Place = (usize, usize);
@@ -54,13 +59,20 @@ enum Step {
 /// One run under way.
 pub(super) struct Run {
     program: Program,
-    runners: Vec<&'static Stream>,
-    /// Walks that are not over.
+    /// Streams that do the work of the branches, with their handles.
+    runners: Vec<(u64, &'static Stream)>,
+    /// Its walks may have begun.
+    begun: AtomicBool,
+    /// It was dropped with its stream.
+    dropped: AtomicBool,
+    /// Walks that are not over; the whole run, until it has begun; the run before, until that is over.
     live: AtomicUsize,
     /// Reached when there are none.
     end: Arc<Record>,
     /// aclmdlRIAbort: nothing begins any more.
     stopped: AtomicBool,
+    /// The run that follows.
+    next: Mutex<Option<Arc<Run>>>,
 }
 
 /// Counts as a walk of a run.
@@ -71,12 +83,25 @@ impl Live {
         run.live.fetch_add(1, Ordering::SeqCst);
         Live(Arc::clone(run))
     }
+
+    /// The run is not over before this one is dropped; `None`: it is over.
+    fn hold(run: &Arc<Run>) -> Option<Live> {
+        let more = |live: usize| (live > 0).then_some(live + 1);
+        let held = run
+            .live
+            .fetch_update(Ordering::SeqCst, Ordering::SeqCst, more);
+        held.is_ok().then(|| Live(Arc::clone(run)))
+    }
 }
 
 impl Drop for Live {
     fn drop(&mut self) {
-        if self.0.live.fetch_sub(1, Ordering::SeqCst) == 1 {
-            self.0.end.fire(|| {});
+        let last = |run: &Arc<Run>| run.live.fetch_sub(1, Ordering::SeqCst) == 1;
+        let mut over = last(&self.0).then(|| Arc::clone(&self.0));
+        // Runs that were dropped before they began end with the one before them, many in a row perhaps.
+        while let Some(run) = over {
+            run.end.fire(|| {});
+            over = run.next().take().filter(last);
         }
     }
 }
@@ -187,42 +212,131 @@ fn unset(label: u64, node: usize) -> Error {
 /// Queues a run behind what `stream` has. Its walks begin when the run `before` is over.
 pub(super) fn queue(
     program: Program,
-    heads: impl Iterator<Item = usize>,
-    runners: Vec<&'static Stream>,
+    heads: Vec<usize>,
+    runners: Vec<(u64, &'static Stream)>,
     stream: &'static Stream,
     before: Option<Arc<Run>>,
 ) -> Arc<Run> {
     let run = Arc::new(Run {
         program,
         runners,
+        begun: AtomicBool::new(false),
+        dropped: AtomicBool::new(false),
         live: AtomicUsize::new(0),
         end: Record::new(stream, None),
         stopped: AtomicBool::new(false),
+        next: Mutex::new(None),
     });
-    // Before a walk can end, all are counted.
-    let whole = Live::new(&run);
-    let begin = super::replay::record(stream);
-    for branch in heads {
-        let own = run.runners[branch];
-        if let Some(before) = &before {
-            super::replay::wait(own, Arc::clone(&before.end));
+    let live = Live::new(&run);
+    if let Some(before) = &before {
+        let mut next = before.next();
+        if !before.is_over() {
+            run.live.fetch_add(1, Ordering::SeqCst);
+            *next = Some(Arc::clone(&run));
         }
-        super::replay::wait(own, Arc::clone(&begin));
-        begin_walk(&run, (branch, 0));
     }
-    drop(whole);
-    super::replay::wait(stream, Arc::clone(&run.end));
+    let whole = Whole {
+        run: Arc::clone(&run),
+        before,
+        heads,
+        live: Some(live),
+    };
+    engine::submit(stream, Task::Composite(Box::new(whole)));
     run
 }
 
 impl Run {
+    fn next(&self) -> MutexGuard<'_, Option<Arc<Run>>> {
+        self.next.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Nothing begins any more.
     pub(super) fn stop(&self) {
         self.stopped.store(true, Ordering::SeqCst);
     }
 
-    pub(super) fn is_over(&self) -> bool {
+    fn is_over(&self) -> bool {
         self.end.is_done()
+    }
+
+    /// Drops what its walks have not begun. One that has not begun itself comes to nothing.
+    pub(super) fn abort(self: &Arc<Self>) {
+        self.stop();
+        // While it is held, what the runners have is of no other run.
+        let Some(hold) = Live::hold(self) else { return };
+        if self.begun.load(Ordering::SeqCst) {
+            for (handle, own) in &self.runners {
+                if STREAMS
+                    .find(*handle)
+                    .is_some_and(|found| std::ptr::eq(found, *own))
+                {
+                    engine::drop_tasks(own);
+                }
+            }
+        }
+        drop(hold);
+    }
+
+    /// If it was ended, the tasks that it is at, or the run before, are all there is of it: gives them a moment to
+    /// end. One that is queued yet is not over before its stream comes to it.
+    pub(super) fn settle(&self) {
+        const PATIENCE: Duration = Duration::from_millis(200);
+        let set = |flag: &AtomicBool| flag.load(Ordering::SeqCst);
+        if !(set(&self.dropped) || (set(&self.stopped) && set(&self.begun))) {
+            return;
+        }
+        let began = Instant::now();
+        while !self.is_over() && began.elapsed() < PATIENCE {
+            std::thread::yield_now();
+        }
+    }
+}
+
+/// A whole run, on the stream that it was queued on.
+struct Whole {
+    run: Arc<Run>,
+    /// It begins when this one is over.
+    before: Option<Arc<Run>>,
+    /// Branches that begin with the run.
+    heads: Vec<usize>,
+    /// Until they have begun.
+    live: Option<Live>,
+}
+
+impl Composite for Whole {
+    fn step(mut self: Box<Self>, stream: &'static Stream) -> Outcome {
+        if let Some(before) = &self.before {
+            if !before.end.is_done_or_wait(stream) {
+                return Outcome::Blocked(Task::Composite(self));
+            }
+            self.before = None;
+        }
+        if let Some(live) = self.live.take() {
+            self.run.begun.store(true, Ordering::SeqCst);
+            for branch in std::mem::take(&mut self.heads) {
+                begin_walk(&self.run, (branch, 0));
+            }
+            drop(live);
+        }
+        if self.run.end.is_done_or_wait(stream) {
+            return Outcome::Done;
+        }
+        Outcome::Blocked(Task::Composite(self))
+    }
+
+    fn current(&self) -> Option<&Task> {
+        None
+    }
+
+    fn each(&mut self, _: &mut dyn FnMut(&mut Task)) {}
+
+    fn is_awaited_outside(&self) -> bool {
+        self.run.program.awaited
+    }
+
+    fn drop_unrun(self: Box<Self>) {
+        self.run.dropped.store(true, Ordering::SeqCst);
+        self.run.abort();
     }
 }
 
@@ -242,11 +356,14 @@ impl Runs {
         run.filter(|run| !run.is_over())
     }
 
+    /// Those that are not over.
+    pub(super) fn living(&self) -> Vec<Arc<Run>> {
+        let living = self.0.iter().filter_map(Weak::upgrade);
+        living.filter(|run| !run.is_over()).collect()
+    }
+
     pub(super) fn stop(&self) {
-        self.0
-            .iter()
-            .filter_map(Weak::upgrade)
-            .for_each(|run| run.stop());
+        self.living().iter().for_each(|run| run.stop());
     }
 }
 
@@ -264,7 +381,7 @@ fn begin_walk(run: &Arc<Run>, (branch, at): Place) {
     walk.fetch();
     if !walk.is_over() {
         last_task::undisturbed(|| {
-            engine::submit_now(run.runners[branch], Task::Composite(walk));
+            engine::submit_now(run.runners[branch].1, Task::Composite(walk));
         });
     }
 }

@@ -171,6 +171,34 @@ fn labels(list: &mut Vec<Case>) {
 }
 
 fn streams(list: &mut Vec<Case>) {
+    under_schedules!(list, "x.graph.stream.loop_in_flight", |t| {
+        // Two streams that begin each other, three rounds in every run; runs follow each other.
+        let (data, bytes) = t.filled(SUM);
+        let sum = t.malloc(SUM, ACL_MEM_MALLOC_HUGE_FIRST);
+        t.ok(aclrtMemset(sum, SUM, 0, SUM), "aclrtMemset");
+        let (counter, minus) = (t.words(&[3]), t.words(&[-1]));
+        let (three, zero) = (t.words(&[3]), t.words(&[0]));
+        let model = t.build();
+        let (s, r) = (t.persistent(), t.persistent());
+        t.bind(model, s);
+        t.bind_later(model, r);
+        t.add(sum, data, SUM, s);
+        t.add(counter, minus, 4, s);
+        let greater = ACL_RT_GREATER;
+        let code = aclrtSwitchStream(counter, greater, zero, 0, r, null_mut(), s);
+        t.ok(code, "aclrtSwitchStream");
+        t.add(counter, three, 4, s);
+        t.activate(s, r);
+        t.build_end(model);
+        let (one, other) = (t.stream(), t.stream());
+        for place in [one, one, other, one, other, one] {
+            t.replay(model, place);
+        }
+        t.sync(one);
+        t.sync(other);
+        t.holds(sum, &times(&bytes, 18), "after six runs of three rounds");
+        t.destroy_model(model);
+    });
     under_schedules!(list, "x.graph.active_stream", |t| {
         let (h, _) = t.pinned(LEN);
         let (out, _) = t.pinned(LEN);
@@ -552,12 +580,65 @@ fn refusals() -> Vec<Case> {
             t.replay(model, other);
             gate.reached(t);
             t.fails(clean(s), RUNNING, "a stream of a model that runs");
+            let code = aclmdlRIUnbindStream(model, s);
+            t.fails(code, RUNNING, "unbinding it");
             gate.open();
             t.sync(other);
             t.ok(clean(s), "aclrtPersistentTaskClean");
             t.destroy_model(model);
         }),
     ]
+}
+
+/// Ends a stream that endless runs were queued on.
+fn endless_on_a_stream(t: &T, force: bool) {
+    // The end of what is queued on a stream is the end of the runs that are queued there, of no other.
+    let index = t.words(&[0]);
+    let (p, _) = t.filled(LEN);
+    let model = t.build();
+    let (s, r) = (t.persistent(), t.persistent());
+    t.bind(model, s);
+    t.bind_later(model, r);
+    let (top, end) = (t.label(), t.label());
+    let both = t.label_list(&mut [top, end]);
+    let begun = t.counted(s);
+    t.set_label(top, s);
+    t.jump(index, 2, both, s);
+    t.set_label(end, r);
+    t.fill(p, 4, r);
+    t.build_end(model);
+    let other = t.stream();
+    for last in [false, true] {
+        let calls = begun.calls();
+        let mut own = null_mut();
+        t.ok(aclrtCreateStream(&raw mut own), "aclrtCreateStream");
+        t.put_words(index, &[0]);
+        t.replay(model, own);
+        t.replay(model, own);
+        if !last {
+            t.replay(model, other);
+        }
+        let late = aclrtSynchronizeStreamWithTimeout(own, 100);
+        t.fails(late, TOO_LATE, "a run without end");
+        t.fails(aclmdlRIDestroy(model), RUNNING, "its end meanwhile");
+        if force {
+            t.ok(aclrtDestroyStreamForce(own), "aclrtDestroyStreamForce");
+        } else {
+            t.ok(aclrtStreamAbort(own), "aclrtStreamAbort");
+            t.sync(own);
+        }
+        if last {
+            break;
+        }
+        // It may have begun already.
+        t.put_words(index, &[1]);
+        t.sync(other);
+        t.holds(p, &vec![4; LEN], "after the run on another stream");
+        t.eq(begun.calls(), calls + 2, "runs that began");
+    }
+    t.destroy_model(model);
+    t.ok(aclrtResetDevice(0), "aclrtResetDevice");
+    t.ok(aclrtSetDevice(0), "aclrtSetDevice");
 }
 
 fn ends() -> Vec<Case> {
@@ -592,6 +673,26 @@ fn ends() -> Vec<Case> {
             t.holds(p, &vec![4; LEN], "after the next run");
             t.destroy_model(model);
         }));
+    }
+    for (ids, schedule) in [
+        (
+            [
+                "x.graph.label.endless_stream_abort",
+                "x.graph.label.endless_stream_destroy",
+            ],
+            "fifo",
+        ),
+        (
+            [
+                "x.graph.label.endless_stream_abort.random_3",
+                "x.graph.label.endless_stream_destroy.random_3",
+            ],
+            "random:3",
+        ),
+    ] {
+        let setup = || Setup::device0().env("CANNERY_SCHEDULE", schedule);
+        list.push(case(ids[0], setup(), |t| endless_on_a_stream(t, false)));
+        list.push(case(ids[1], setup(), |t| endless_on_a_stream(t, true)));
     }
     list.push(case("x.graph.label.endless_reset", Setup::device0(), |t| {
         let index = t.words(&[0]);

@@ -350,6 +350,13 @@ fn notes(t: &T) {
         "no text",
     );
     t.fails(more(&json, 0), ERROR_FRONT, "none");
+    for bytes in [&b"{\"a\": \"\xff\"}"[..], &b"{\"a\": \"\xc3"[..]] {
+        let wrong = CString::new(bytes).unwrap_or_default();
+        t.fails_with(more(&wrong, bytes.len()), ERROR_FRONT, "UTF-8", "no UTF-8");
+    }
+    // What is kept of it ends within a character.
+    let wide = CString::new(format!("a{}", "\u{e9}".repeat(5_000))).unwrap_or_default();
+    t.ok(more(&wide, 10_001), "a long text of wide characters");
     t.ok(operator(65_536), "aclrtCacheLastTaskOpInfo");
     t.ok(more(&json, size), "aclrtCacheLastTaskExtendInfo");
     fill(2);
