@@ -4,22 +4,14 @@ mod common;
 
 use std::fs;
 use std::path::PathBuf;
-use std::process::Command;
 
-use common::{Scratch, assert_refused, finish, prefix, stderr_of, stdout_of, tool_of};
+use common::{Scratch, assert_refused, prefix, stdout_of, tool_of};
 
 /// A directory with nothing but `bin/cannery`.
 fn lonely() -> (Scratch, PathBuf) {
     let scratch = Scratch::new("lonely");
     fs::create_dir(scratch.path().join("bin")).expect("made");
-    // By a process of its own: a copy that this one has open for writing while another test starts a
-    // program could not be executed.
-    let copied = finish(
-        Command::new("cp")
-            .arg(prefix().join("bin/cannery"))
-            .arg(scratch.path().join("bin")),
-    );
-    assert!(copied.status.success(), "{}", stderr_of(&copied));
+    common::copy_tool(&scratch.path().join("bin"));
     let root = scratch.path().to_path_buf();
     (scratch, root)
 }

@@ -332,7 +332,7 @@ fn whatever_is_not_well_has_a_remedy() {
 fn a_tool_without_its_toolkit_says_how_to_get_one() {
     let scratch = Scratch::new("alone");
     let alone = scratch.path().join("cannery");
-    fs::copy(prefix().join("bin/cannery"), &alone).expect("copied");
+    common::copy_tool(&alone);
     let mut command = Command::new(&alone);
     let answer = doctor(
         command

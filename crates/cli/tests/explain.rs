@@ -247,7 +247,7 @@ fn a_text_of_the_library_can_be_pasted_whole() {
 fn no_toolkit_is_needed() {
     let scratch = common::Scratch::new("alone");
     let alone = scratch.path().join("cannery");
-    std::fs::copy(common::prefix().join("bin/cannery"), &alone).expect("copied");
+    common::copy_tool(&alone);
     let output = finish(std::process::Command::new(&alone).args(["explain", "107000"]));
     assert!(output.status.success(), "{}", stderr_of(&output));
 }

@@ -31,6 +31,14 @@ pub(crate) fn prefix() -> PathBuf {
         })
 }
 
+/// Copies the tool, and nothing else of the toolkit.
+pub(crate) fn copy_tool(to: &Path) {
+    // By a process of its own: a copy that this one has open for writing while another test starts a
+    // program could not be executed.
+    let copied = finish(Command::new("cp").arg(prefix().join("bin/cannery")).arg(to));
+    assert!(copied.status.success(), "{}", stderr_of(&copied));
+}
+
 /// A command that runs the tool of `prefix`, free of the caller's settings.
 pub(crate) fn tool_of(prefix: &Path) -> Command {
     clean(Command::new(prefix.join("bin/cannery")))
