@@ -724,3 +724,81 @@ def test_no_other_module_of_this_machine_is_needed():
     """NumPy and pytest are imported only by those who use them."""
     program = "import sys, cannery; assert not {'numpy', 'pytest', 'hypothesis'} & set(sys.modules)"
     run("-c", program)
+
+
+@isolated(env={"CANNERY_DEVICES": "2"})
+def test_objects_go_where_acl_wants_handles_and_numbers():
+    import acl
+    import cannery
+
+    with cannery.session(0), cannery.Device(1) as device:
+        assert acl.rt.set_device(device) == 0 and acl.rt.get_device() == (1, 0)
+        assert acl.rt.reset_device(device) == 0
+        with cannery.Context(device) as context, cannery.Stream() as stream, cannery.Event() as event:
+            assert acl.rt.set_context(context) == 0 and acl.rt.get_context() == (context.handle, 0)
+            assert acl.rt.record_event(event, stream) == 0 and acl.rt.synchronize_event(event) == 0
+            assert event.done
+        with raises(cannery.UseAfterFree, "context"):
+            acl.rt.set_context(context)
+        with raises(cannery.UseAfterFree, "event"):
+            acl.rt.synchronize_event(event)
+
+
+@isolated
+def test_what_the_package_refuses_says_what_to_do():
+    import cannery
+
+    with cannery.session(), cannery.DeviceBuffer(64) as buffer, cannery.Stream() as stream:
+        cached = cannery.CachedBuffer(64)
+        refused = {
+            "at least 1 byte": lambda: cannery.DeviceBuffer(-1),
+            "from 0 to 255": lambda: buffer.fill(300),
+            "or copy_from": lambda: buffer.fill_async(-1, stream),
+            r"\[:63\]": lambda: buffer.to_numpy("V7"),
+            "end at byte 64": lambda: cached.flush(0, 99),
+            "0 or more": lambda: cached.invalidate(-1),
+            "ask for 4 bytes": lambda: cannery.borrowed(b"four", 5).__enter__(),
+        }
+        for remedy, use in refused.items():
+            try:
+                use()
+            except cannery.OutOfRange as error:
+                assert re.search(remedy, error.remedy), (remedy, error.remedy)
+            else:
+                raise AssertionError(remedy)
+        for value in ("a", b"a", 1.0, None, [1]):
+            for use in (buffer.fill, lambda value: stream.fill(buffer, value)):
+                with raises(TypeError, f"a fill takes one byte, .*not '{type(value).__name__}': use copy_from"):
+                    use(value)
+        buffer.fill(numpy.uint8(200))
+        stream.fill(buffer[:32], numpy.int64(100))
+        assert buffer.tobytes() == bytes([100]) * 32 + bytes([200]) * 32
+        objects = numpy.array([None, 1])
+        for data in (objects, numpy.zeros(2, [("a", "O"), ("b", "i4")]), memoryview(objects)):
+            for use in (cannery.HostPointer, lambda data: cannery.borrowed(data).__enter__()):
+                with raises(TypeError, "Python objects"):
+                    use(data)
+        context = cannery.Context()
+        with raises(cannery.UseAfterFree), context.use():
+            pass
+
+
+@isolated
+def test_a_forked_child_has_its_own_copy_of_pinned_memory():
+    import cannery
+
+    sent = random_bytes(9, MIB)
+    with cannery.session():
+        pinned = cannery.PinnedBuffer.of(sent)
+        child = os.fork()
+        if child == 0:
+            same = bytes(pinned.view()) == sent == numpy.asarray(pinned).tobytes()
+            numpy.asarray(pinned)[:] = 1
+            try:
+                pinned.tobytes()
+            except cannery.DeviceFault as error:
+                os._exit(0 if same and error.code == 507033 else 1)
+            os._exit(2)
+        assert os.waitpid(child, 0) == (child, 0)
+        assert pinned.tobytes() == sent
+        pinned.close()

@@ -41,7 +41,11 @@ def _checked(nbytes: int) -> int:
     nbytes = int(index(nbytes))
     if 0 <= nbytes <= _MOST:
         return nbytes
-    raise OutOfRange(f"a size is from 1 to {_MOST} bytes, not {nbytes}", numbers={"asked": nbytes})
+    raise OutOfRange(
+        f"a size is from 1 to {_MOST} bytes, not {nbytes}",
+        numbers={"asked": nbytes},
+        remedy="allocate at least 1 byte, and no more than the device has (memory_info)",
+    )
 
 
 class _Buffer(Root):
@@ -231,6 +235,7 @@ class CachedBuffer(DeviceBuffer):
             raise OutOfRange(
                 f"offset {offset} and size {count} are not inside the {self.nbytes} bytes of {self!r}",
                 numbers={"offset": offset, "asked": count, "size": self.nbytes},
+                remedy=f"use an offset and a size of 0 or more that end at byte {self.nbytes} or before",
             )
         return offset, count
 

@@ -77,6 +77,7 @@ class HostPointer(Single):
 
     def __init__(self, data: HostData, *, writable: bool = False) -> None:
         self._buffer: _PyBuffer | None = None
+        _refuse_objects(data)
         buffer = _PyBuffer()
         try:
             # 1 is PyBUF_WRITABLE; without format and strides memory that is not contiguous is refused.
@@ -89,7 +90,7 @@ class HostPointer(Single):
 
     def __index__(self) -> int:
         if self._buffer is None:
-            raise MisuseError("the HostPointer was closed: make a new one")
+            raise MisuseError("the HostPointer was closed: make a new one", remedy="make a new one")
         return self.address
 
     __int__ = __index__
@@ -148,11 +149,7 @@ def source_of(data: HostData) -> tuple[object, int, int]:
 
 def target_of(data: HostData, writable: bool = True) -> tuple[object, int, int]:
     """The same, for writing."""
-    if getattr(getattr(data, "dtype", None), "hasobject", False) or (type(data) is memoryview and _objects(data)):
-        raise TypeError(
-            f"the elements of {_described(data)} are Python objects, whose addresses mean nothing elsewhere: pass an "
-            "array of numbers"
-        )
+    _refuse_objects(data)
     try:
         # The quick way, for what is writable and not empty.
         size = len(data) if type(data) is bytearray else data.nbytes
@@ -161,6 +158,15 @@ def target_of(data: HostData, writable: bool = True) -> tuple[object, int, int]:
         pointer = HostPointer(data, writable=writable)
         return pointer, pointer.address, pointer.size
     return holder, _addressof(holder), size
+
+
+def _refuse_objects(data: HostData) -> None:
+    """Refuses what holds addresses of Python objects, not numbers."""
+    if getattr(getattr(data, "dtype", None), "hasobject", False) or (type(data) is memoryview and _objects(data)):
+        raise TypeError(
+            f"the elements of {_described(data)} are Python objects, whose addresses mean nothing elsewhere: pass an "
+            "array of numbers"
+        )
 
 
 def _objects(view: memoryview) -> bool:
@@ -181,5 +187,6 @@ def borrowed(data: HostData, size: int | None = None, *, writable: bool = False)
             raise OutOfRange(
                 f"{size} bytes wanted of {_described(data)}, which has {pointer.size}",
                 numbers={"asked": size, "size": pointer.size},
+                remedy=f"ask for {pointer.size} bytes or less, or pass more memory",
             )
         yield pointer.address

@@ -137,6 +137,9 @@ class Device:
         self.id = device_id
         self._held = 0
 
+    def __index__(self) -> int:
+        return self.id
+
     @classmethod
     def current(cls) -> Device:
         """The device of this thread. Raises ``NoContext`` where there is none."""
@@ -211,6 +214,12 @@ class Context(Single):
         context.handle = current_context()
         return context
 
+    def __index__(self) -> int:
+        if not self.handle:
+            step = "use it inside its `with` block"
+            raise UseAfterFree(f"the context is not open: {step}", remedy=step)
+        return self.handle
+
     def open(self) -> Context:
         """Creates it. It becomes current for this thread."""
         if not self.handle:
@@ -231,10 +240,9 @@ class Context(Single):
     @contextmanager
     def use(self) -> Iterator[Context]:
         """Makes it current in this thread for a block; afterwards the former one is again."""
-        if not self.handle:
-            raise UseAfterFree("the context is not open: use it inside its `with` block")
+        handle = self.__index__()
         before = _context_or_zero()
-        check("acl.rt.set_context", acl.rt.set_context(self.handle))
+        check("acl.rt.set_context", acl.rt.set_context(handle))
         try:
             yield self
         finally:

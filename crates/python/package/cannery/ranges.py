@@ -129,8 +129,8 @@ class Memory(Single):
         ...     buffer.tobytes()
         b'AAAA'
         """
-        if not 0 <= value <= 255:
-            raise OutOfRange(f"a byte is from 0 to 255, not {value}", numbers={"value": value})
+        if type(value) is not int or not 0 <= value <= 255:
+            value = byte_of(value)
         size = self.nbytes
         code = _memset(self.ready(), size, value, size) if size else 0
         if code:
@@ -164,6 +164,7 @@ class Memory(Single):
             raise OutOfRange(
                 f"{self.nbytes} bytes are no whole number of {element.name}, {element.itemsize} bytes each: slice it",
                 numbers={"size": self.nbytes, "itemsize": element.itemsize},
+                remedy=f"slice it: [:{self.nbytes - self.nbytes % element.itemsize}]",
             )
         array = numpy.empty(self.nbytes // element.itemsize, element)
         if self.nbytes:
@@ -196,6 +197,24 @@ class Root(Memory):
             # Ctrl-C, or a wait that failed: they still use the memory.
             self._flights = [*(flights or ()), *(self._flights or ())]
             raise
+
+
+def byte_of(value: object) -> int:
+    """The value of a fill as Python's own whole number."""
+    try:
+        byte = int(index(value))  # type: ignore[arg-type]
+    except TypeError:
+        raise TypeError(
+            f"a fill takes one byte, a whole number from 0 to 255, not '{type(value).__name__}': use copy_from for "
+            "text, bytes and arrays"
+        ) from None
+    if 0 <= byte <= 255:
+        return byte
+    raise OutOfRange(
+        f"a byte is from 0 to 255, not {byte}",
+        numbers={"value": byte},
+        remedy="use a value from 0 to 255, or copy_from for larger elements",
+    )
 
 
 def bounds(memory: Memory, key: object) -> tuple[int, int]:

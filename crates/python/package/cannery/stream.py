@@ -13,7 +13,7 @@ from .enums import EventFlag
 from .errors import AclError, OutOfRange, Single, UseAfterFree, check, drop, end, error_of, patiently
 from .host import HostData, source_of
 from .process import current_context, current_device
-from .ranges import Memory
+from .ranges import Memory, byte_of
 
 __all__ = ["Event", "Flight", "Stream"]
 
@@ -47,6 +47,9 @@ class Event(Single):
             raise error_of("acl.rt.create_event_ex_with_flag", code, flag=int(flag))
         #: The handle, for functions of ``acl``; 0 when it is closed.
         self.handle = handle
+
+    def __index__(self) -> int:
+        return self._open()
 
     def _open(self) -> int:
         if not self.handle:
@@ -257,8 +260,7 @@ class Stream(Single):
 
     def fill(self, target: Memory, value: int) -> Flight:
         """Queues a fill with one byte; the memory lives until the stream has passed it."""
-        if not 0 <= value <= 255:
-            raise OutOfRange(f"a byte is from 0 to 255, not {value}", numbers={"value": value})
+        value = byte_of(value)
         wrong = foreign(target, self.device)
         if wrong is not None:
             raise wrong
