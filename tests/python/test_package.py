@@ -802,3 +802,27 @@ def test_a_forked_child_has_its_own_copy_of_pinned_memory():
         assert os.waitpid(child, 0) == (child, 0)
         assert pinned.tobytes() == sent
         pinned.close()
+
+
+def test_a_shortage_of_a_quota_carries_its_numbers():
+    program = f"""
+import cannery
+with cannery.session(), cannery.DeviceBuffer({4 * MIB}):
+    for size in (1 << 30, {8 * MIB}):
+        try:
+            cannery.DeviceBuffer(size)
+        except cannery.OutOfMemory as error:
+            numbers = error.numbers
+            assert numbers["quota"] == {8 * MIB}, numbers
+            # Of what is held a page more may be charged.
+            assert {MIB} < numbers["quota_left"] <= {4 * MIB}, numbers
+            assert numbers["total"] >= numbers["free"] > {8 * MIB}, numbers
+        else:
+            raise SystemExit("no shortage")
+    try:
+        cannery.DeviceBuffer(-1)
+    except cannery.OutOfRange as error:
+        assert str(error).isascii() and error.remedy.isascii()
+"""
+    for language in ("en", "zh"):
+        run("-c", program, env={"CANNERY_QUOTA": "8M", "CANNERY_LANG": language})

@@ -283,7 +283,9 @@ circle.self, circle.buffer, circle.stream = circle, cannery.DeviceBuffer(64), ca
 circle.flight = circle.stream.fill(circle.buffer, 1)
 def work():
     while True:
-        stream.fill(buffer, 7)
+        flight = stream.fill(buffer, 7)
+        if flight.number % 1000 == 0:
+            flight.wait()  # else a busy machine runs out of events, which the thread would tell
 cannery.Thread(work, daemon=True).start()
 if sys.argv[1] == "finalize":
     acl.finalize()

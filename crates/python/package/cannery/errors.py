@@ -37,6 +37,8 @@ _NUMBERS = {
     "largest": r"(?:\blargest free run |最大空闲块 )",
     "idle": r"(?:\bfree inside of pools |内存池中空闲 )",
     "pending": r"(?:\bfreed but not yet usable |已释放但尚不可用 )",
+    "quota": r"(?:\(CANNERY_QUOTA\) |（CANNERY_QUOTA）)",
+    "quota_left": r"(?:\(CANNERY_QUOTA\) .*?bytes\)?, |（CANNERY_QUOTA）.*?，剩余 )",
 }
 _BYTES = r"(?:[\d.]+ [KMGT]iB \()?(\d+) bytes"
 # The next step of this very case, up to the code.
@@ -116,7 +118,10 @@ class NotSupported(AclError, NotImplementedError):
 
 
 class OutOfMemory(AclError, MemoryError):
-    """No device or host memory: 207001. ``numbers`` has asked, free, total and what else is known."""
+    """No device or host memory: 207001. ``numbers`` has asked, free, total and what else is known.
+
+    Free and total are those of the pool; what this process may take of it is ``quota`` and ``quota_left``.
+    """
 
 
 class TimedOut(AclError, TimeoutError):
