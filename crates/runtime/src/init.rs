@@ -1,10 +1,12 @@
 //! Manual chapter: initialisation and de-initialisation.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::ffi::c_void;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use cannery_abi as abi;
 
@@ -27,6 +29,13 @@ struct State {
     count: u64,
     /// Hash of the first configuration that was taken, for the life of the process.
     first: Option<u64>,
+    /// The process whose thread calls the callbacks of a first initialisation now; 0: none does.
+    beginning: u32,
+}
+
+thread_local! {
+    /// Whether this thread is in those callbacks.
+    static BEGINS: Cell<bool> = const { Cell::new(false) };
 }
 
 /// What an init file says.
@@ -69,6 +78,16 @@ pub fn init(path: Option<&Path>) -> Result<()> {
         None => process::start(&config.settings)?,
     };
     let mut state = runtime.init.state();
+    // One initialises, the others wait for what becomes of it. A forked child does not wait for a thread that
+    // stayed with the parent.
+    while state.beginning == std::process::id() && state.count == 0 {
+        if BEGINS.get() {
+            return Err(Fault::RepeatInit.into());
+        }
+        drop(state);
+        std::thread::sleep(Duration::from_micros(50));
+        state = runtime.init.state();
+    }
     if state.count > 0 {
         state.count += 1;
         return Err(Fault::RepeatInit.into());
@@ -95,9 +114,14 @@ pub fn init(path: Option<&Path>) -> Result<()> {
         ));
     }
     // The callbacks may call the runtime, but not aclInit: the state is not held meanwhile.
+    state.beginning = std::process::id();
     drop(state);
-    callbacks::run_init(&config.text)?;
+    BEGINS.set(true);
+    let answers = callbacks::run_init(&config.text);
+    BEGINS.set(false);
     state = runtime.init.state();
+    state.beginning = 0;
+    answers?;
     state.count += 1;
     state.first = Some(hash);
     crate::error::set_process_mode(config.process_texts);

@@ -125,7 +125,7 @@ pub fn more(info: Option<&[u8]>, size: usize) -> Result<()> {
             let at = wrong.valid_up_to();
             return Err(Error::cause(
                 "extendInfoPtr",
-                format!("{:#04x} at byte {at}", kept[at]),
+                format!("{:#04x}", kept[at]),
                 "must be UTF-8",
             ));
         }
