@@ -283,6 +283,31 @@ fn own() -> Vec<Case> {
                 t.eq(count(&FIRST), 0, "calls of the callback");
             },
         ),
+        case("x.init.callbacks_are_called_once", Setup::fresh(), |t| {
+            extern "C" fn slow(_: *const c_char, _: usize, _: *mut c_void) -> aclError {
+                FIRST.fetch_add(1, Ordering::SeqCst);
+                // From within, it is a repeat.
+                SECOND.store(aclInit(null()) as usize, Ordering::SeqCst);
+                std::thread::sleep(std::time::Duration::from_millis(30));
+                0
+            }
+            let code = aclInitCallbackRegister(ACL_REG_TYPE_OTHER, Some(slow), null_mut());
+            t.ok(code, "aclInitCallbackRegister");
+            let mut codes: Vec<aclError> = std::thread::scope(|scope| {
+                let threads: Vec<_> = (0..8).map(|_| scope.spawn(|| aclInit(null()))).collect();
+                threads
+                    .into_iter()
+                    .map(|thread| thread.join().unwrap_or(-1))
+                    .collect()
+            });
+            codes.sort_unstable();
+            t.eq(codes, [&[0][..], &[100_002; 7]].concat(), "codes");
+            t.eq(
+                (count(&FIRST), count(&SECOND)),
+                (1, 100_002),
+                "calls, and a call in it",
+            );
+        }),
         case("x.init.callback_receives_the_file", Setup::fresh(), |t| {
             extern "C" fn look(text: *const c_char, len: usize, data: *mut c_void) -> aclError {
                 FIRST.store(len, Ordering::SeqCst);
