@@ -26,6 +26,7 @@ mod graph;
 mod graph_build;
 mod graph_conditions;
 mod graph_control;
+mod graph_ends;
 mod graph_kernels;
 mod graph_life;
 mod graph_modes;
@@ -121,6 +122,7 @@ pub(crate) fn all() -> Vec<Case> {
         graph_build::cases(),
         graph_conditions::cases(),
         graph_control::cases(),
+        graph_ends::cases(),
         graph_kernels::cases(),
         graph_life::cases(),
         graph_modes::cases(),
