@@ -1,5 +1,7 @@
 //! Who runs the tasks, and when.
 
+mod ending;
+
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU8, AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -12,6 +14,8 @@ use super::task::{Outcome, Task};
 use super::timing;
 use super::turn::Rest;
 use crate::os;
+
+pub(crate) use ending::{drop_tasks, let_go_of, stop_task};
 
 /// When runners run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -664,82 +668,6 @@ pub(crate) fn sleep_until(
     }
 }
 
-/// Drops every task that has not begun; they count as done. What others wait for is released.
-pub(crate) fn drop_tasks(stream: &'static Stream) {
-    let dropped = {
-        let mut queue = stream.queue.lock();
-        stream.drops.fetch_add(1, Ordering::Relaxed);
-        if stream.piecewise.load(Ordering::Relaxed) && stream.turn.has_runner() {
-            stream.lost.fetch_add(1, Ordering::SeqCst);
-        }
-        std::mem::take(&mut *queue)
-    };
-    super::order::forget(stream);
-    if super::order::is_watched() {
-        // Memory changes hands when tasks count as done: the running one, which does not count yet,
-        // is let finish with its bytes first.
-        finish_moving(stream);
-    }
-    let count = dropped.len() as u64;
-    dropped.into_iter().for_each(Task::drop_unrun);
-    if count > 0 {
-        count_lost(stream, count);
-    }
-    // A runner, if there is one, finds out by itself.
-    if stream.turn.take() {
-        let unblocked = stream.turn.unblock();
-        leave(stream, unblocked);
-    }
-    state()
-        .pollers
-        .retain(|other| !std::ptr::eq(*other, stream));
-}
-
-/// Ends the task that a stream is at, if that waits; what is queued behind it goes on. A task that moves bytes is
-/// over soon, and is let finish. Between two tasks, the one that begins next is meant: who asks saw the stream
-/// stand still, and cannot see that its runner was not there yet. False: it is a function or kernel of the
-/// program, which cannot be ended.
-pub(crate) fn stop_task(stream: &'static Stream) -> bool {
-    /// How long a look at what a task waits for may take, and the way from one task to the next.
-    const PATIENCE: Duration = Duration::from_millis(200);
-    let began = Instant::now();
-    loop {
-        if stream.turn.is_idle() {
-            return true;
-        }
-        let blocked = stream.turn.is_blocked();
-        if blocked && stream.turn.take() {
-            break;
-        }
-        if began.elapsed() > PATIENCE && !stream.moving.load(Ordering::SeqCst) {
-            // What is queued and not begun is held back by the schedule: the stream is at no task.
-            return !blocked;
-        }
-        std::thread::yield_now();
-    }
-    // With the token: nobody takes the task meanwhile.
-    let waits = stream.turn.is_blocked();
-    let task = waits.then(|| stream.queue.lock().pop_front()).flatten();
-    if let Some(task) = task {
-        task.drop_unrun();
-        count_done(stream, 1);
-    }
-    let unblocked = stream.turn.unblock();
-    leave(stream, unblocked);
-    true
-}
-
-/// Gives the token of a stream back whose tasks were dropped, all or some.
-fn leave(stream: &'static Stream, unblocked: bool) {
-    let rest = stream
-        .turn
-        .give_back(true, || !stream.queue.lock().is_empty());
-    if unblocked {
-        ACTIVE.fetch_sub(1, Ordering::SeqCst);
-    }
-    settle(stream, rest);
-}
-
 /// In a forked child: workers stayed with the parent.
 pub(crate) fn forget() {
     super::timeouts::forget();
@@ -759,28 +687,6 @@ pub(crate) fn forget() {
         state.spinner = false;
         ENGINE.waiting.store(0, Ordering::Release);
         ACTIVE.store(0, Ordering::Release);
-    }
-}
-
-/// Host memory `[start, end)` is about to be released: no queued task needs it afterwards.
-pub(crate) fn let_go_of(start: u64, end: u64) {
-    for (_, stream) in super::STREAMS.living() {
-        if stream.is_idle() {
-            continue;
-        }
-        for task in stream.queue.lock().iter_mut() {
-            task.let_go_of(start, end);
-        }
-        finish_moving(stream);
-    }
-}
-
-/// Waits for a task that was taken out of the queue before and may still be at its bytes: such tasks
-/// end soon.
-fn finish_moving(stream: &Stream) {
-    let done = stream.done.load(Ordering::SeqCst);
-    while stream.moving.load(Ordering::SeqCst) && stream.done.load(Ordering::SeqCst) == done {
-        std::thread::yield_now();
     }
 }
 

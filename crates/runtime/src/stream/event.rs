@@ -2,6 +2,8 @@
 //! aclrtCreateEventExWithFlag ("Ex").
 
 mod between_processes;
+mod of_models;
+mod status;
 mod time;
 
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -26,6 +28,9 @@ use crate::process::{Here, current, here};
 use crate::registry::Registry;
 
 pub use between_processes::{ipc_handle, ipc_open};
+pub(crate) use of_models::record_external;
+pub(super) use of_models::{Found, look, record_now, reset_now};
+pub use status::{old_status, recorded_status, wait_status};
 pub use time::{elapsed, timestamp};
 
 /// All events of the process.
@@ -497,82 +502,6 @@ pub fn reset(handle: u64, stream: u64) -> Result<()> {
     Ok(())
 }
 
-/// Records an event of the program for a model that runs; a dead event is nobody's.
-pub(crate) fn record_external(handle: u64, stream: &'static Stream) {
-    if let Some(event) = EVENTS.find(handle) {
-        let info = event.read();
-        if let Some(up) = info.up {
-            return raise(up, stream);
-        }
-        let record = Record::new(stream, info.shared);
-        {
-            let mut inner = event.inner.lock();
-            inner.captured = None;
-            inner.record = Some(record.clone());
-        }
-        engine::submit(stream, Task::Record(record));
-    }
-}
-
-/// Records an event of the program for a model, on a stream that is there by now.
-pub(super) fn record_now(handle: u64, stream: &'static Stream) {
-    let Some(event) = EVENTS.find(handle) else {
-        return;
-    };
-    let info = event.read();
-    if let Some(up) = info.up {
-        up.store(true, Ordering::Release);
-        return engine::look_again();
-    }
-    let record = Record::new(stream, info.shared);
-    {
-        let mut inner = event.inner.lock();
-        inner.captured = None;
-        inner.record = Some(record.clone());
-    }
-    record.fire(|| {});
-    engine::look_again();
-}
-
-/// What a model that runs finds when it comes to wait for an event of the program.
-pub(super) enum Found {
-    /// Nothing to wait for.
-    Done,
-    /// It was recorded.
-    Recorded(Arc<Record>),
-    /// Not yet.
-    Nothing,
-    /// It was destroyed.
-    Dead,
-}
-
-/// See [`Found`].
-pub(super) fn look(handle: u64) -> Found {
-    let Some(event) = EVENTS.find(handle) else {
-        return Found::Dead;
-    };
-    let inner = event.inner.lock();
-    match (&inner.up, &inner.record) {
-        (Some(up), _) if up.load(Ordering::Acquire) => Found::Done,
-        (None, Some(record)) => Found::Recorded(record.clone()),
-        _ => Found::Nothing,
-    }
-}
-
-/// Takes an event of the program back to the state before any record that is done; one that is still queued
-/// comes after the reset.
-pub(super) fn reset_now(handle: u64) {
-    if let Some(event) = EVENTS.find(handle) {
-        let mut inner = event.inner.lock();
-        if let Some(up) = &inner.up {
-            up.store(false, Ordering::Release);
-        }
-        if inner.record.as_ref().is_some_and(|record| record.is_done()) {
-            inner.record = None;
-        }
-    }
-}
-
 fn no_external(info: &Inner) -> Result<()> {
     if info
         .captured
@@ -588,82 +517,6 @@ fn no_external(info: &Inner) -> Result<()> {
         return Err(device_only());
     }
     Ok(())
-}
-
-/// aclrtQueryEventStatus: ACL_EVENT_RECORDED_STATUS_*.
-///
-/// # Errors
-/// 107017; 207000 and 107000 for external and device-only events.
-pub fn recorded_status(handle: u64) -> Result<i32> {
-    not_null("event", handle)?;
-    let event = find(handle)?;
-    let done = match event.usual_status() {
-        Some(done) => engine::look(|| done),
-        None => status_by_rule(event)?,
-    };
-    Ok(if done {
-        abi::ACL_EVENT_RECORDED_STATUS_COMPLETE
-    } else {
-        abi::ACL_EVENT_RECORDED_STATUS_NOT_READY
-    })
-}
-
-/// Every case of [`recorded_status`].
-#[cold]
-fn status_by_rule(event: &Event) -> Result<bool> {
-    let info = event.read();
-    no_external(&info)?;
-    if let Some(shared) = info.shared {
-        return Ok(engine::look(|| shared.reached(shared.newest())));
-    }
-    Ok(match info.record {
-        Some(record) => engine::look(|| record.is_done()),
-        None => info.ex,
-    })
-}
-
-/// aclrtQueryEvent (deprecated): ACL_EVENT_STATUS_*. Before any record: complete.
-///
-/// # Errors
-/// 107017; 207000 for Ex events.
-pub fn old_status(handle: u64) -> Result<i32> {
-    not_null("event", handle)?;
-    let info = find(handle)?.read();
-    if info.ex {
-        return Err(Error::unsupported(
-            "not for events of aclrtCreateEventExWithFlag; use aclrtQueryEventStatus",
-        ));
-    }
-    no_external(&info)?;
-    let done = info
-        .record
-        .is_none_or(|record| engine::look(|| record.is_done()));
-    Ok(if done {
-        abi::ACL_EVENT_STATUS_COMPLETE
-    } else {
-        abi::ACL_EVENT_STATUS_NOT_READY
-    })
-}
-
-/// aclrtQueryEventWaitStatus: whether every queued wait for it is over.
-///
-/// # Errors
-/// 107017; 207000 for Ex events and those without SYNC.
-pub fn wait_status(handle: u64) -> Result<i32> {
-    not_null("event", handle)?;
-    let info = find(handle)?.read();
-    if info.ex || info.flags & SYNC == 0 {
-        return Err(Error::unsupported(
-            "only for events of aclrtCreateEventWithFlag with ACL_EVENT_SYNC (1)",
-        ));
-    }
-    no_external(&info)?;
-    let over = engine::look(|| info.waits.iter().all(|wait| wait.strong_count() == 0));
-    Ok(if over {
-        abi::ACL_EVENT_WAIT_STATUS_COMPLETE
-    } else {
-        abi::ACL_EVENT_WAIT_STATUS_NOT_READY
-    })
 }
 
 /// aclrtSynchronizeEvent, and with a timeout in milliseconds (-1: for ever).
