@@ -25,6 +25,7 @@ import os
 import platform
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -222,10 +223,20 @@ def run(script, environment, settings, place, prefix):
     """Runs a script with cards of its own: (passed, failed lines, output)."""
     command = [str(prefix / "bin" / "cannery"), "run", "--quiet", "--"]
     command += [str(environment / "bin" / "python"), str(HERE / f"{script}.py")]
-    with tempfile.TemporaryDirectory(prefix="runtime-", dir=place) as runtime:
+    with (
+        tempfile.TemporaryDirectory(prefix="runtime-", dir=place) as runtime,
+        # Where it stands: what a program writes there goes with the directory.
+        tempfile.TemporaryDirectory(prefix="here-", dir=place) as here,
+    ):
         variables = environment_of(environment, settings, runtime)
         with subprocess.Popen(
-            command, env=variables, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True
+            command,
+            env=variables,
+            cwd=here,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,
         ) as process:
             try:
                 output, _ = process.communicate(timeout=LIMIT)
@@ -340,6 +351,8 @@ def main():
     parser.add_argument("--write", action="store_true", help="write the table into its page")
     parser.add_argument("--speed", action="store_true", help="measure torch_npu")
     options = parser.parse_args()
+    # A runner in the background ignores it, and its programs would, too.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     options.place.mkdir(parents=True, exist_ok=True)
     place = Place(options.place.resolve(), options.wheels, shutil.which(options.python) or sys.executable)
     if options.speed:

@@ -121,6 +121,24 @@ if __name__ == "__main__":
                 worker.join(LIMIT)
                 assert worker.exitcode == 0, worker.exitcode
 
+    @check("a hundred workers of a fork server, each with work on the card")
+    def _():
+        # The server has imported torch_npu and has no device yet, so its forks may have one.
+        multiprocessing.set_forkserver_preload(["torch", "torch_npu"])
+        context = multiprocessing.get_context("forkserver")
+        data = random_bytes(8 * MIB, pinned=True)
+        for first in range(0, 100, 4):
+            answers = context.Queue()
+            workers = [context.Process(target=spawned, args=(first + n, answers)) for n in range(4)]
+            for worker in workers:
+                worker.start()
+            there = data.to(NPU, non_blocking=True)
+            assert all(answers.get(timeout=LIMIT) for _ in workers)
+            for worker in workers:
+                worker.join(LIMIT)
+                assert worker.exitcode == 0, worker.exitcode
+            same(there, data)
+
     @check("a fork that uses the device is refused with a text")
     def _():
         program = (

@@ -32,6 +32,7 @@ mod graph_life;
 mod graph_modes;
 mod graph_refusals;
 mod graph_streams;
+mod graph_trace;
 mod graph_update;
 mod graph_values;
 mod host;
@@ -128,6 +129,7 @@ pub(crate) fn all() -> Vec<Case> {
         graph_modes::cases(),
         graph_refusals::cases(),
         graph_streams::cases(),
+        graph_trace::cases(),
         graph_update::cases(),
         graph_values::cases(),
         host::cases(),

@@ -38,6 +38,7 @@ pub mod notes;
 mod print;
 mod replay;
 mod tasks;
+mod trace;
 pub(crate) mod update;
 mod walk;
 
@@ -48,12 +49,13 @@ pub use model::{
     Destroyed, destroy, id, name, register_destroy_callback, set_name, unregister_destroy_callback,
 };
 pub(crate) use model::{Model, Slot};
-pub use print::{debug_json, debug_print};
+pub use print::debug_print;
 pub(crate) use replay::stop_all;
 pub use replay::{abort, execute, execute_async};
 pub use tasks::{
     Parameters, Places, check_task, disable_task, kernel_attribute, set_task_parameters, streams,
     task_parameters, task_sequence, task_type, tasks_of_stream, update,
 };
+pub use trace::debug_json;
 pub(crate) use update::Update;
 pub use update::{group_begin, group_end, update_begin, update_end};

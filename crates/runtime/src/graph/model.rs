@@ -89,6 +89,8 @@ pub(super) struct Branch {
     /// The stream of the program.
     pub(super) handle: u64,
     pub(super) stream: &'static Stream,
+    /// What aclrtStreamGetId said of it: the stream may be another one by the time the model is shown.
+    pub(super) id: u32,
     /// The stream that does its work; 0: none yet.
     pub(super) runner: u64,
     /// How many nodes of each branch are done when it gets here.
@@ -263,6 +265,7 @@ impl State {
         self.branches.push(Branch {
             handle,
             stream,
+            id: stream.id.load(Ordering::Relaxed),
             runner: 0,
             knows: Vec::new(),
             count: 0,

@@ -79,6 +79,22 @@ impl Launch {
         }
     }
 
+    pub(crate) fn kernel_name(&self) -> &str {
+        &self.kernel.name
+    }
+
+    /// What the kernel is given: its bytes as hexadecimal digits, or where they are.
+    pub(crate) fn show_arguments(&self) -> String {
+        match &self.args {
+            Args::None => "none".to_owned(),
+            Args::Device { at, bytes } => {
+                let at = at.wrapping_sub(self.distance);
+                format!("{bytes} bytes at {at:#x}")
+            }
+            Args::Host { bytes, .. } => bytes.iter().map(|byte| format!("{byte:02x}")).collect(),
+        }
+    }
+
     /// Calls the kernel for all its blocks.
     pub(crate) fn run(&self) {
         let args = match &self.args {

@@ -389,31 +389,22 @@ fn life() -> Vec<Case> {
             t.fails(aclmdlRITaskDisable(tasks[0]), KIND, "to disable it");
             t.eq(t.tasks(own).len(), 2, "tasks of the body");
             t.ok(aclmdlRIDebugPrint(model), "aclmdlRIDebugPrint");
-            let path = t.dir().join("model.json");
-            let c_path = CString::new(path.display().to_string()).expect("no NUL");
-            let code = aclmdlRIDebugJsonPrint(model, c_path.as_ptr(), 1);
-            t.ok(code, "aclmdlRIDebugJsonPrint");
-            let text = std::fs::read_to_string(&path).unwrap_or_default();
-            let number = |model: aclmdlRI| {
-                let mut id = 0;
-                t.ok(aclmdlRIGetId(model, &raw mut id), "aclmdlRIGetId");
-                id
-            };
-            let json: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
-            let task = &json["tasks"][0];
-            t.eq(task["kind"].as_str(), Some("switch"), "kind");
-            let words = task["text"].as_str().unwrap_or_default();
+            let events = t.trace(model, 0);
+            let task = t.traced(&events, model, 0);
+            t.eq(task["task type"].as_str(), Some("switch"), "kind");
+            let words = task["task"].as_str().unwrap_or_default();
             t.check(
                 words.contains(&format!("{place:p}")),
                 "the address of the condition",
             );
             for (at, body) in bodies.iter().enumerate() {
-                let id = Some(u64::from(number(*body)));
-                t.eq(task["models"][at].as_u64(), id, "a body of the task");
-                t.eq(json["models"][at]["id"].as_u64(), id, "a body");
+                let id = u64::from(t.model_id(*body));
+                t.eq(task["models"][at].as_u64(), Some(id), "a body of the task");
             }
-            let list = json["models"][0]["tasks"].as_array().map_or(0, Vec::len);
-            t.eq(list, 2, "tasks of the body");
+            let kind = t.traced(&events, bodies[0], 1)["task type"].clone();
+            t.eq(kind.as_str(), Some("fill"), "the second task of the body");
+            let none = t.traced(&events, bodies[0], 2);
+            t.check(none.is_null(), "a third task of the body");
             t.destroy_model(model);
         }),
         case("x.graph.condition.failed_body", Setup::device0(), |t| {

@@ -380,29 +380,24 @@ fn notes(t: &T) {
     );
     let params = t.params(tasks[1]);
     t.same_bytes(&host_read(params.opInfoPtr, 65_536), &info, "notes");
-    let path = t.dir().join("model.json");
-    let c_path = CString::new(path.display().to_string()).unwrap_or_default();
-    let code = aclmdlRIDebugJsonPrint(model, c_path.as_ptr(), 1);
-    t.ok(code, "aclmdlRIDebugJsonPrint");
-    let text = std::fs::read_to_string(&path).unwrap_or_default();
-    let document: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
-    let of = |task: usize| &document["tasks"][task];
+    let events = t.trace(model, 1);
+    let of = |task: usize| t.traced(&events, model, task);
     t.eq(
-        of(1)["operator_info"].as_u64(),
+        of(1)["operator info bytes"].as_u64(),
         Some(65_536),
         "bytes of notes",
     );
     t.eq(
-        of(1)["info"]["name"].as_str(),
+        of(1)["extend info"]["name"].as_str(),
         Some(name.as_str()),
         "the text",
     );
     t.eq(
-        of(2)["info"].as_str().map(str::len),
+        of(2)["extend info"].as_str().map(str::len),
         Some(4096),
         "what is kept of a long one",
     );
-    t.check(of(0)["info"].is_null(), "a task without");
+    t.check(of(0)["extend info"].is_null(), "a task without");
     t.destroy_model(model);
     // In a model that is built, too.
     let model = t.build();

@@ -87,68 +87,6 @@ fn facts() -> Vec<Case> {
             t.fails(aclmdlRIDestroy(model), ERROR_HANDLE, "the second end");
             t.eq(calls(), 1, "calls after the second end");
         }),
-        case("x.graph.debug_json", Setup::device0(), |t| {
-            let (s, r) = (t.stream(), t.stream());
-            let (p, _) = t.filled(LEN);
-            let model = t.model(s, || {
-                t.ok(aclrtMemsetAsync(p, LEN, 7, LEN, s), "aclrtMemsetAsync");
-                t.link(s, r);
-                t.link(r, s);
-            });
-            t.ok(
-                aclmdlRISetName(model, c"a \"name\"".as_ptr()),
-                "aclmdlRISetName",
-            );
-            t.ok(aclmdlRIDebugPrint(model), "aclmdlRIDebugPrint");
-            let path = t.dir().join("model.json");
-            let c_path = CString::new(path.to_string_lossy().as_bytes()).unwrap_or_default();
-            let read = |flags| -> serde_json::Value {
-                let code = aclmdlRIDebugJsonPrint(model, c_path.as_ptr(), flags);
-                t.ok(code, "aclmdlRIDebugJsonPrint");
-                let text = std::fs::read_to_string(&path).unwrap_or_default();
-                serde_json::from_str(&text).unwrap_or_else(|error| {
-                    t.fail(format!("{error}: {text:?}"));
-                    serde_json::Value::Null
-                })
-            };
-            let verbose = read(1);
-            t.eq(verbose["name"].as_str(), Some("a \"name\""), "name");
-            t.eq(
-                verbose["streams"].as_array().map(Vec::len),
-                Some(2),
-                "streams",
-            );
-            t.eq(verbose["tasks"].as_array().map(Vec::len), Some(5), "tasks");
-            let text = verbose["tasks"][0]["text"]
-                .as_str()
-                .unwrap_or_default()
-                .to_owned();
-            t.check(
-                text.contains(&format!("{LEN}")) && text.contains(&format!("{p:p}")),
-                &format!("the fill is shown as {text:?}"),
-            );
-            // The file is replaced, and shorter now.
-            let summary = read(0);
-            t.eq(summary["tasks"].is_null(), true, "a summary has no tasks");
-            t.eq(
-                summary["streams"][0]["tasks"].as_u64(),
-                Some(3),
-                "number of tasks",
-            );
-            for flags in [2, u32::MAX] {
-                let code = aclmdlRIDebugJsonPrint(model, c_path.as_ptr(), flags);
-                t.fails_with(code, ERROR_FRONT, "flags", "flags");
-            }
-            t.fails(
-                aclmdlRIDebugJsonPrint(model, null(), 0),
-                ERROR_FRONT,
-                "no path",
-            );
-            let nowhere = t.dir().join("none").join("model.json");
-            let nowhere = CString::new(nowhere.display().to_string()).expect("no NUL");
-            let code = aclmdlRIDebugJsonPrint(model, nowhere.as_ptr(), 0);
-            t.fails_with(code, ERROR_PARAM, "path", "a directory that does not exist");
-        }),
     ]
 }
 
