@@ -10,18 +10,20 @@ use std::path::{Path, PathBuf};
 use cannery_knowledge::{functions, in_chinese};
 
 /// Files and sentences that are no text for a reader of error texts, and why.
-const NO_TEXTS: [(&str, &str); 10] = [
+const NO_TEXTS: [(&str, &str); 12] = [
     // Has its own Chinese form, beside the English one.
     ("error/shortage.rs", ""),
     ("error/language.rs", "[repeated "),
     // Beginnings, whose end comes from elsewhere: `{} failed earlier on this thread: {}` is known.
     ("error/no_device.rs", " failed earlier on this thread: "),
     ("error/fault.rs", "setting {bad}"),
-    // A file for programs.
+    // What a model holds, for programs and people.
     ("graph/print.rs", ""),
+    ("graph/trace.rs", ""),
     // Names and details of tasks in traces, which programs compare, as is what the log tells of copies.
     ("stream/task.rs", ""),
     ("kernel/run.rs", " with grid "),
+    ("kernel/run.rs", "{bytes} bytes at {at:#x}"),
     ("log.rs", ""),
     // Names of inner operations that the contract demands.
     ("memory/async_copy.rs", "Memory copy type conversion"),
