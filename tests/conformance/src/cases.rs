@@ -23,6 +23,7 @@ mod exception;
 mod execution;
 mod gate;
 mod graph;
+mod graph_aborts;
 mod graph_build;
 mod graph_conditions;
 mod graph_control;
@@ -120,6 +121,7 @@ pub(crate) fn all() -> Vec<Case> {
         exception::cases(),
         execution::cases(),
         graph::cases(),
+        graph_aborts::cases(),
         graph_build::cases(),
         graph_conditions::cases(),
         graph_control::cases(),

@@ -1241,9 +1241,9 @@ CODES: dict[int, tuple[str, str, tuple[str, ...], str]] = {
     ),
     507023: (
         "ACL_ERROR_RT_MODEL_ABORT_NORMAL",
-        "Model exited.",
-        ("Calls on captured models, their streams or labels in the wrong order",),
-        "Keep the text and the vendor's logs, and report them.",
+        "Model exited: its run was ended.",
+        ("aclmdlRIAbort ended a run that this call or this stream waited for",),
+        "Treat what the run had not begun as not done, and run the model again.",
     ),
     507024: (
         "ACL_ERROR_RT_KERNEL_UNREGISTERING",

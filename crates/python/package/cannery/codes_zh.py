@@ -1241,9 +1241,9 @@ CODES: dict[int, tuple[str, str, tuple[str, ...], str]] = {
     ),
     507023: (
         "ACL_ERROR_RT_MODEL_ABORT_NORMAL",
-        "模型已退出。",
-        ("对捕获模型及其 stream、label 的调用顺序有误",),
-        "保留错误文本和厂商日志，并反馈给技术支持。",
+        "模型已退出：其运行被结束。",
+        ("aclmdlRIAbort 结束了该调用或该 stream 所等待的运行",),
+        "将该次运行尚未开始的部分视为未完成，并重新运行模型。",
     ),
     507024: (
         "ACL_ERROR_RT_KERNEL_UNREGISTERING",

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use super::condition::{Conditional, Kind};
 use super::model::{Model, What};
+use super::pass::{Fate, Pass};
 use super::{control, replay};
 use crate::error::Result;
 use crate::stream::composite::{self, Composite, Piece};
@@ -19,6 +20,8 @@ pub(super) struct Choice {
     task: Arc<Conditional>,
     /// What is left of the body.
     todo: VecDeque<Task>,
+    /// The pass through the body, where that has further streams.
+    pass: Option<Arc<Pass>>,
     /// The condition was looked at.
     chosen: bool,
     awaited: bool,
@@ -29,6 +32,7 @@ impl Choice {
         Task::Composite(Box::new(Choice {
             task: Arc::clone(task),
             todo: VecDeque::new(),
+            pass: None,
             chosen: false,
             awaited: task.bodies.iter().any(|body| awaited(body)),
         }))
@@ -45,8 +49,8 @@ impl Choice {
             return false;
         };
         match begin(body, stream) {
-            Ok(tasks) => {
-                self.todo = tasks;
+            Ok((tasks, pass)) => {
+                (self.todo, self.pass) = (tasks, pass);
                 true
             }
             Err(error) => {
@@ -68,7 +72,7 @@ fn awaited(body: &Model) -> bool {
 }
 
 /// A body begins: what its first branch does, and the rest is queued.
-fn begin(body: &Model, stream: &'static Stream) -> Result<VecDeque<Task>> {
+fn begin(body: &Model, stream: &'static Stream) -> Result<(VecDeque<Task>, Option<Arc<Pass>>)> {
     let mut guard = body.state();
     let state = &mut *guard;
     let mut todo: VecDeque<Task> = state
@@ -80,6 +84,7 @@ fn begin(body: &Model, stream: &'static Stream) -> Result<VecDeque<Task>> {
     for branch in 1..state.branches.len() {
         runners.push(replay::runner(body, state, branch)?);
     }
+    let pass = Pass::new(Fate::new(false), stream, runners.clone());
     let mut labels: Vec<Option<Arc<Record>>> = vec![None; state.labels.len()];
     for node in &state.nodes {
         let own = node.branch.checked_sub(1).map(|branch| runners[branch]);
@@ -93,11 +98,7 @@ fn begin(body: &Model, stream: &'static Stream) -> Result<VecDeque<Task>> {
                 Task::Reach(record)
             }
             What::Wait { label } => match &labels[*label] {
-                Some(record) => Task::Wait {
-                    record: Arc::clone(record),
-                    until: None,
-                    token: Arc::new(()),
-                },
+                Some(record) => replay::wait(Arc::clone(record)),
                 None => continue,
             },
             What::ExternalRecord => Task::RecordExternal(node.about.event),
@@ -107,13 +108,14 @@ fn begin(body: &Model, stream: &'static Stream) -> Result<VecDeque<Task>> {
         };
         match own {
             None => todo.push_back(task),
-            Some(own) => last_task::undisturbed(|| engine::submit_now(own, task)),
+            Some(own) => last_task::undisturbed(|| engine::submit_now(own, pass.piece(task))),
         }
     }
-    if !runners.is_empty() {
-        todo.push_back(replay::gather(runners));
+    if !pass.has_runners() {
+        return Ok((todo, None));
     }
-    Ok(todo)
+    todo.push_back(pass.end());
+    Ok((todo, Some(pass)))
 }
 
 impl Composite for Choice {
@@ -146,7 +148,13 @@ impl Composite for Choice {
         self.awaited
     }
 
+    fn doomed(&self) {
+        self.pass.iter().for_each(|pass| pass.drop_rest());
+        self.todo.iter().for_each(Task::doomed);
+    }
+
     fn drop_unrun(self: Box<Self>) {
+        self.doomed();
         self.todo.into_iter().for_each(Task::drop_unrun);
     }
 }

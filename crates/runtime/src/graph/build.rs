@@ -10,7 +10,7 @@ use super::model::{Model, Phase, What, find};
 use crate::error::{Error, Result};
 use crate::process::here;
 use crate::stream::Stream;
-use crate::stream::manage::stream_of_call;
+use crate::stream::manage::working_stream;
 
 /// A bound stream begins with the run.
 const HEAD: u32 = 0;
@@ -62,7 +62,7 @@ pub fn bind_stream(model: u64, handle: u64, flag: u32) -> Result<()> {
             format!("0 (begins with the run) or {LATER:#x} (begins when activated)"),
         ));
     }
-    let (_, stream) = stream_of_call("stream", handle)?;
+    let (_, stream) = working_stream("stream", handle)?;
     building(&model)?;
     let flags = stream.flags.load(std::sync::atomic::Ordering::Relaxed);
     if flags & abi::ACL_STREAM_PERSISTENT == 0 {
@@ -92,13 +92,13 @@ pub fn bind_stream(model: u64, handle: u64, flag: u32) -> Result<()> {
     ))
 }
 
-fn bound(model: &Arc<Model>, handle: u64) -> Result<(&'static Stream, usize)> {
+fn bound(model: &Arc<Model>, handle: u64) -> Result<&'static Stream> {
     if handle == 0 {
         return Err(Error::null("stream"));
     }
-    let (_, stream) = stream_of_call("stream", handle)?;
+    let (_, stream) = working_stream("stream", handle)?;
     match stream.captured() {
-        Some(it) if Arc::ptr_eq(&it.model, model) => Ok((stream, it.branch)),
+        Some(it) if Arc::ptr_eq(&it.model, model) => Ok(stream),
         _ => Err(Error::rt_param(
             abi::ACL_ERROR_RT_PARAM_INVALID,
             "stream",
@@ -107,14 +107,18 @@ fn bound(model: &Arc<Model>, handle: u64) -> Result<(&'static Stream, usize)> {
     }
 }
 
-/// aclmdlRIEndTask: the stream gets no more tasks.
+/// aclmdlRIEndTask: the stream gives the model no more tasks.
 ///
 /// # Errors
-/// 100000 for NULL; 107017; 107000 for a stream that is not bound to the model.
-pub fn end_task(model: u64, stream: u64) -> Result<()> {
+/// 100000 for NULL; 107017; 107000 for a stream that is not bound to the model, and for one whose tasks have ended
+/// already (aclmdlRIEndTask, aclmdlRIBuildEnd).
+pub fn end_task(model: u64, handle: u64) -> Result<()> {
     let model = find(model)?;
-    let (_, branch) = bound(&model, stream)?;
-    model.state().branches[branch].ended = true;
+    let stream = bound(&model, handle)?;
+    if stream.is_sealed() {
+        return Err(super::capture::sealed("stream", stream, handle));
+    }
+    stream.seal(&model, true);
     Ok(())
 }
 
@@ -124,7 +128,7 @@ pub fn end_task(model: u64, stream: u64) -> Result<()> {
 /// As [`end_task`]; 107037 while a run of the model is not over.
 pub fn unbind_stream(model: u64, stream: u64) -> Result<()> {
     let model = find(model)?;
-    let (stream, _) = bound(&model, stream)?;
+    let stream = bound(&model, stream)?;
     if model.is_running() {
         return Err(Error::sequence(
             abi::ACL_ERROR_RT_MODEL_RUNNING,
@@ -135,7 +139,7 @@ pub fn unbind_stream(model: u64, stream: u64) -> Result<()> {
     Ok(())
 }
 
-/// aclmdlRIBuildEnd: the model can run.
+/// aclmdlRIBuildEnd: the model can run, and takes no more tasks.
 ///
 /// # Errors
 /// 100000 for NULL and for a reserved argument that is not; 107017; 107000 for a model that is not being
@@ -153,6 +157,9 @@ pub fn build_end(model: u64, reserved: bool) -> Result<()> {
     let mut state = model.state();
     state.program()?;
     state.phase = Phase::Ready;
+    for branch in &state.branches {
+        branch.stream.seal(&model, true);
+    }
     Ok(())
 }
 
@@ -165,7 +172,7 @@ pub fn clean_stream(handle: u64) -> Result<()> {
     if handle == 0 {
         return Err(Error::null("stream"));
     }
-    let (_, stream) = stream_of_call("stream", handle)?;
+    let (_, stream) = working_stream("stream", handle)?;
     let flags = stream.flags.load(std::sync::atomic::Ordering::Relaxed);
     if flags & abi::ACL_STREAM_PERSISTENT == 0 {
         return Err(Error::rt_param(
@@ -194,6 +201,6 @@ pub fn clean_stream(handle: u64) -> Result<()> {
         node.what = What::Gone;
         node.staged = None;
     }
-    state.branches[it.branch].ended = false;
+    stream.seal(&it.model, false);
     Ok(())
 }

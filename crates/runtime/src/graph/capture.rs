@@ -61,6 +61,20 @@ pub(crate) fn refuse_captured(stream: &Stream, handle: u64) -> Result<()> {
     Ok(())
 }
 
+/// Refuses a task for a stream whose model takes no more of it.
+#[cold]
+pub(crate) fn sealed(param: &'static str, stream: &Stream, handle: u64) -> Error {
+    let model = stream.captured().map_or(0, |it| it.model.handle);
+    Error::rt_param(
+        abi::ACL_ERROR_RT_PARAM_INVALID,
+        param,
+        format!(
+            "stream {handle:#x} gives model {model:#x} no more tasks since aclmdlRIEndTask or aclmdlRIBuildEnd; unbind \
+             it (aclmdlRIUnbindStream), or empty it to fill it again (aclrtPersistentTaskClean)"
+        ),
+    )
+}
+
 fn start(handle: u64, mode: i32) -> Result<(Here, &'static Stream)> {
     mode::check(mode)?;
     if handle == 0 {

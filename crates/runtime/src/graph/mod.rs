@@ -11,7 +11,8 @@
 //!   with each of its runs; events of the program are not touched.
 //! * **runner**: a stream of the model's own that does the work of a branch when the model runs. The first
 //!   branch of a captured model runs on the stream that it is executed on.
-//! * **walk**: a pass over a branch of a built model in which runs decide where they go: see `walk`.
+//! * **pass**: a run whose tasks are queued one by one, and what of it is on runners: see `pass`.
+//! * **walk**: a way over a branch of a built model in which runs decide where they go: see `walk`.
 //! * **condition**, **body**: what a conditional task looks at, and the models that it runs: see `condition`.
 //! * **group**: nodes whose parameters can be replaced; they are read when the node runs, not when the run
 //!   is queued.
@@ -24,6 +25,8 @@
 //! While a stream is captured, nothing that would wait for it is allowed (see `mode`); such a call is
 //! refused and makes the capture invalid, and its end says why.
 //!
+//! A run that loses its place on its stream, or is aborted, ends on all its branches, and so do its errors.
+//!
 //! Lock order: the list of models, a model, its bodies, then what submitting takes.
 
 mod branching;
@@ -35,6 +38,7 @@ pub mod label;
 pub(crate) mod mode;
 mod model;
 pub mod notes;
+mod pass;
 mod print;
 mod replay;
 mod tasks;
@@ -49,6 +53,7 @@ pub use model::{
     Destroyed, destroy, id, name, register_destroy_callback, set_name, unregister_destroy_callback,
 };
 pub(crate) use model::{Model, Slot};
+pub(crate) use pass::aborted;
 pub use print::debug_print;
 pub(crate) use replay::stop_all;
 pub use replay::{abort, execute, execute_async};

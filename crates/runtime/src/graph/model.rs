@@ -10,6 +10,7 @@ use cannery_abi as abi;
 
 use super::condition::{Condition, Conditional};
 use super::control::Control;
+use super::pass::Passes;
 use super::walk::Runs;
 use crate::context::Context;
 use crate::error::{Error, Fault, Result};
@@ -83,6 +84,8 @@ pub(super) struct State {
     pub(super) runs: Vec<(u64, &'static Stream, u64)>,
     /// Those that decide where they go.
     pub(super) walks: Runs,
+    /// The others that have branches.
+    pub(super) passes: Passes,
 }
 
 pub(super) struct Branch {
@@ -103,7 +106,6 @@ pub(super) struct Branch {
     pub(super) interrupted: bool,
     /// Whether it begins with the run (built models).
     pub(super) from_start: bool,
-    pub(super) ended: bool,
 }
 
 pub(super) struct Node {
@@ -272,7 +274,6 @@ impl State {
             group: None,
             interrupted: false,
             from_start: true,
-            ended: false,
         });
         self.branches.len() - 1
     }
@@ -333,6 +334,7 @@ impl Model {
                 callbacks: Vec::new(),
                 runs: Vec::new(),
                 walks: Runs::default(),
+                passes: Passes::default(),
             }),
         })
     }

@@ -7,6 +7,7 @@ use cannery_abi as abi;
 
 use super::branching::Choice;
 use super::model::{Model, Phase, State, What, bodies_ready, find, no_body};
+use super::pass::{self, Fate, Pass, aborted};
 use super::walk;
 use crate::context::Context;
 use crate::error::{Error, Result};
@@ -44,26 +45,17 @@ pub(super) fn runner(model: &Model, state: &mut State, branch: usize) -> Result<
     Ok(made.1)
 }
 
-pub(super) fn wait(stream: &'static Stream, record: Arc<Record>) {
-    let token = Arc::new(());
-    engine::submit(
-        stream,
-        Task::Wait {
-            record,
-            until: None,
-            token,
-        },
-    );
+/// A task that waits for a record of the run itself.
+pub(super) fn wait(record: Arc<Record>) -> Task {
+    Task::Wait {
+        record,
+        until: None,
+        token: Arc::new(()),
+    }
 }
 
-pub(super) fn record(stream: &'static Stream) -> Arc<Record> {
-    let record = Record::new(stream, None);
-    engine::submit(stream, Task::Record(Arc::clone(&record)));
-    record
-}
-
-/// Queues one run behind what `stream` has.
-fn run_on(model: &Model, handle: u64, stream: &'static Stream) -> Result<()> {
+/// Queues one run behind what `stream` has; what becomes of it is told there.
+fn run_on(model: &Model, handle: u64, stream: &'static Stream, fate: &Arc<Fate>) -> Result<()> {
     let mut guard = model.state();
     let state = &mut *guard;
     match &state.phase {
@@ -101,9 +93,8 @@ fn run_on(model: &Model, handle: u64, stream: &'static Stream) -> Result<()> {
         let before = state.walks.newest();
         let handles = state.branches.iter().map(|branch| branch.runner);
         let runners = handles.zip(streams.iter().copied()).collect();
-        let run = walk::queue(program, heads, runners, stream, before);
+        let run = walk::queue(program, heads, runners, stream, before, Arc::clone(fate));
         state.walks.add(&run);
-        engine::submit(stream, gather(streams));
         state.is_running();
         state.runs.push((handle, stream, stream.submitted()));
         return Ok(());
@@ -115,6 +106,28 @@ fn run_on(model: &Model, handle: u64, stream: &'static Stream) -> Result<()> {
     {
         engine::submit(stream, task);
     }
+    let side = |own: &&'static Stream| !std::ptr::eq(*own, stream);
+    let runners: Vec<&'static Stream> = streams.iter().copied().filter(side).collect();
+    let pass = Pass::new(Arc::clone(fate), stream, runners);
+    // The model's own streams work for other runs too; the stream of the run is its to drop.
+    let submit = |own: &'static Stream, task: Task| {
+        let task = if side(&own) { pass.piece(task) } else { task };
+        engine::submit(own, task);
+    };
+    let record = |own: &'static Stream| {
+        let record = Record::new(own, None);
+        let task = Arc::clone(&record);
+        submit(
+            own,
+            if side(&own) {
+                Task::Reach(task)
+            } else {
+                Task::Record(task)
+            },
+        );
+        record
+    };
+    let wait = |own: &'static Stream, record: Arc<Record>| submit(own, wait(record));
     if state.built && !streams.is_empty() {
         let begin = record(stream);
         for own in &streams {
@@ -127,11 +140,11 @@ fn run_on(model: &Model, handle: u64, stream: &'static Stream) -> Result<()> {
         match &node.what {
             What::Run(_) if node.disabled => {}
             What::Run(slot) if node.group.is_some() => {
-                engine::submit(own, Task::Captured(Arc::clone(slot)));
+                submit(own, Task::Captured(Arc::clone(slot)));
             }
             What::Run(slot) => {
                 if let Some(task) = slot.again() {
-                    engine::submit(own, task);
+                    submit(own, task);
                 }
             }
             What::Record { label } => labels[*label] = Some(record(own)),
@@ -140,10 +153,14 @@ fn run_on(model: &Model, handle: u64, stream: &'static Stream) -> Result<()> {
                     wait(own, Arc::clone(record));
                 }
             }
-            What::ExternalRecord => event::record_external(node.about.event, own),
-            What::ExternalWait => engine::submit(own, Task::WaitExternal(node.about.event)),
-            What::ResetEvent => engine::submit(own, Task::ResetExternal(node.about.event)),
-            What::Conditional(task) => engine::submit(own, Choice::task(task)),
+            What::ExternalRecord => {
+                if let Some(task) = event::external_record(node.about.event, own, side(&own)) {
+                    submit(own, task);
+                }
+            }
+            What::ExternalWait => submit(own, Task::WaitExternal(node.about.event)),
+            What::ResetEvent => submit(own, Task::ResetExternal(node.about.event)),
+            What::Conditional(task) => submit(own, Choice::task(task)),
             What::ResetLabel | What::Control(_) | What::Gone => {}
         }
     }
@@ -152,22 +169,14 @@ fn run_on(model: &Model, handle: u64, stream: &'static Stream) -> Result<()> {
             wait(stream, record(own));
         }
     }
-    let runners: Vec<&'static Stream> = streams
-        .into_iter()
-        .filter(|own| !std::ptr::eq(*own, stream))
-        .collect();
-    if !runners.is_empty() {
-        engine::submit(stream, gather(runners));
+    if pass.has_runners() {
+        engine::submit(stream, pass.end());
+        state.passes.add(&pass);
     }
     // Forgets those that are over.
     state.is_running();
     state.runs.push((handle, stream, stream.submitted()));
     Ok(())
-}
-
-/// Nobody waits for runners but the stream of the run: it tells what failed there.
-pub(super) fn gather(runners: Vec<&'static Stream>) -> Task {
-    Task::Compute(Arc::new(move || first_error(runners.iter().copied())))
 }
 
 /// Nothing of any run in a context begins any more: its streams are about to end.
@@ -177,13 +186,6 @@ pub(crate) fn stop_all(context: &'static Context) {
             model.state().walks.stop();
         }
     }
-}
-
-/// The first error of some streams; none has one afterwards.
-fn first_error(streams: impl Iterator<Item = &'static Stream>) -> i32 {
-    streams
-        .map(Stream::take_error)
-        .fold(0, |first, code| if first == 0 { code } else { first })
 }
 
 /// aclmdlRIExecuteAsync: queues one run. On a stream that is captured itself, the run becomes part of that
@@ -200,14 +202,14 @@ pub fn execute_async(model: u64, stream: u64) -> Result<()> {
         return super::tasks::copy_into(&model, &outer, own, stream);
     }
     bodies_ready(&model)?;
-    run_on(&model, stream, own)
+    run_on(&model, stream, own, &Fate::new(true))
 }
 
 /// aclmdlRIExecute: one run, and waits for it; milliseconds, -1: for ever.
 ///
 /// # Errors
 /// 100000 for NULL; 107000 for timeouts; 107017; 107002; 507046 when the time is over (the run goes on);
-/// the code of a task that failed.
+/// 507023 when aclmdlRIAbort ended it; the code of a task that failed.
 pub fn execute(model: u64, timeout: i32) -> Result<()> {
     if timeout != -1 && timeout <= 0 {
         return Err(Error::rt_value(
@@ -225,7 +227,8 @@ pub fn execute(model: u64, timeout: i32) -> Result<()> {
     super::mode::unsafe_call("aclmdlRIExecute")?;
     bodies_ready(&model)?;
     let made = manage::make_internal(model.context, model.generation)?;
-    let result = run_on(&model, made.0, made.1).and_then(|()| {
+    let fate = Fate::new(false);
+    let result = run_on(&model, made.0, made.1, &fate).and_then(|()| {
         if !engine::wait_for(made.1, made.1.submitted(), until) {
             return Err(Error::sequence(
                 abi::ACL_ERROR_RT_STREAM_SYNC_TIMEOUT,
@@ -234,41 +237,36 @@ pub fn execute(model: u64, timeout: i32) -> Result<()> {
         }
         match made.1.take_error() {
             0 if made.1.was_lost_with_device() => Err(failure::aborting()),
+            0 if fate.was_aborted() => Err(aborted()),
             0 => Ok(()),
-            code => Err(Error::sequence(code, "a task of the model failed")),
+            code => Err(Error::sequence(
+                code,
+                format!("a task of model {:#x} failed", model.handle),
+            )),
         }
     });
     give_up(vec![made.0]);
     result
 }
 
-/// aclmdlRIAbort: drops what the runners of a built model have not begun.
+/// aclmdlRIAbort: drops what the runs of a built model have not begun; whoever waits for one is told (507023).
 ///
 /// # Errors
 /// 100000 for NULL; 107017; 207000 for captured models.
 pub fn abort(model: u64) -> Result<()> {
     let model = find(model)?;
-    let (runs, runners) = {
+    let (runs, passes) = {
         let state = model.state();
         if !state.built {
             return Err(Error::unsupported(
                 "captured models cannot be aborted; abort the stream they run on (aclrtStreamAbort)",
             ));
         }
-        let runners: Vec<u64> = state.branches.iter().map(|branch| branch.runner).collect();
-        (state.walks.living(), runners)
+        (state.walks.living(), state.passes.living())
     };
-    if !runs.is_empty() {
-        // None of them begins when the one before it ends.
-        runs.iter().for_each(|run| run.stop());
-        runs.iter().for_each(walk::Run::abort);
-        return Ok(());
-    }
-    for stream in runners
-        .into_iter()
-        .filter_map(|runner| STREAMS.find(runner))
-    {
-        engine::drop_tasks(stream);
-    }
+    // None of them begins when the one before it ends.
+    runs.iter().for_each(|run| run.call_off());
+    runs.iter().for_each(walk::Run::abort);
+    pass::abort_all(&passes);
     Ok(())
 }

@@ -19,6 +19,7 @@ use cannery_abi as abi;
 
 use super::control::{self, Control};
 use super::model::{Slot, State, What};
+use super::pass::Fate;
 use crate::error::{Error, Result};
 use crate::stream::composite::{self, Composite, Piece};
 use crate::stream::record::Record;
@@ -69,8 +70,9 @@ pub(super) struct Run {
     live: AtomicUsize,
     /// Reached when there are none.
     end: Arc<Record>,
-    /// aclmdlRIAbort: nothing begins any more.
+    /// Nothing begins any more.
     stopped: AtomicBool,
+    fate: Arc<Fate>,
     /// The run that follows.
     next: Mutex<Option<Arc<Run>>>,
 }
@@ -100,6 +102,10 @@ impl Drop for Live {
         let mut over = last(&self.0).then(|| Arc::clone(&self.0));
         // Runs that were dropped before they began end with the one before them, many in a row perhaps.
         while let Some(run) = over {
+            // Before the next run can begin: what failed on the runners is of this one.
+            if run.begun() {
+                run.living_runners().for_each(|own| run.fate.take_from(own));
+            }
             run.end.fire(|| {});
             over = run.next().take().filter(last);
         }
@@ -216,6 +222,7 @@ pub(super) fn queue(
     runners: Vec<(u64, &'static Stream)>,
     stream: &'static Stream,
     before: Option<Arc<Run>>,
+    fate: Arc<Fate>,
 ) -> Arc<Run> {
     let run = Arc::new(Run {
         program,
@@ -225,6 +232,7 @@ pub(super) fn queue(
         live: AtomicUsize::new(0),
         end: Record::new(stream, None),
         stopped: AtomicBool::new(false),
+        fate,
         next: Mutex::new(None),
     });
     let live = Live::new(&run);
@@ -255,6 +263,16 @@ impl Run {
         self.stopped.store(true, Ordering::SeqCst);
     }
 
+    /// aclmdlRIAbort ends it: nothing begins any more, and whoever waits is told.
+    pub(super) fn call_off(&self) {
+        self.fate.abort();
+        self.stop();
+    }
+
+    fn begun(&self) -> bool {
+        self.begun.load(Ordering::SeqCst)
+    }
+
     fn is_over(&self) -> bool {
         self.end.is_done()
     }
@@ -264,17 +282,19 @@ impl Run {
         self.stop();
         // While it is held, what the runners have is of no other run.
         let Some(hold) = Live::hold(self) else { return };
-        if self.begun.load(Ordering::SeqCst) {
-            for (handle, own) in &self.runners {
-                if STREAMS
-                    .find(*handle)
-                    .is_some_and(|found| std::ptr::eq(found, *own))
-                {
-                    engine::drop_tasks(own);
-                }
-            }
+        if self.begun() {
+            self.living_runners().for_each(engine::drop_tasks);
         }
         drop(hold);
+    }
+
+    /// Its runners, but those that ended with their device.
+    fn living_runners(&self) -> impl Iterator<Item = &'static Stream> {
+        let lives = |(handle, own): &(u64, &'static Stream)| {
+            let same = |found: &Stream| std::ptr::eq(found, *own);
+            STREAMS.find(*handle).is_some_and(same).then_some(*own)
+        };
+        self.runners.iter().filter_map(lives)
     }
 
     /// If it was ended, the tasks that it is at, or the run before, are all there is of it: gives them a moment to
@@ -282,7 +302,7 @@ impl Run {
     pub(super) fn settle(&self) {
         const PATIENCE: Duration = Duration::from_millis(200);
         let set = |flag: &AtomicBool| flag.load(Ordering::SeqCst);
-        if !(set(&self.dropped) || (set(&self.stopped) && set(&self.begun))) {
+        if !(set(&self.dropped) || (set(&self.stopped) && self.begun())) {
             return;
         }
         let began = Instant::now();
@@ -319,6 +339,7 @@ impl Composite for Whole {
             drop(live);
         }
         if self.run.end.is_done_or_wait(stream) {
+            self.run.fate.tell(stream);
             return Outcome::Done;
         }
         Outcome::Blocked(Task::Composite(self))
@@ -326,6 +347,10 @@ impl Composite for Whole {
 
     fn current(&self) -> Option<&Task> {
         None
+    }
+
+    fn name(&self) -> &'static str {
+        "wait"
     }
 
     fn each(&mut self, _: &mut dyn FnMut(&mut Task)) {}

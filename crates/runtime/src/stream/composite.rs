@@ -12,11 +12,20 @@ pub(crate) trait Composite: Send {
     /// The task that the next piece is, if it is one.
     fn current(&self) -> Option<&Task>;
 
+    /// Name for traces.
+    fn name(&self) -> &'static str {
+        self.current().map_or("branch", Task::name)
+    }
+
     /// Every task that it holds already.
     fn each(&mut self, act: &mut dyn FnMut(&mut Task));
 
     /// Whether any piece may be awaited outside: see [`Task::is_awaited_outside`].
     fn is_awaited_outside(&self) -> bool;
+
+    /// It is about to be dropped, with what is queued beside it: what must not go on when the others are dropped
+    /// does not begin any more.
+    fn doomed(&self) {}
 
     /// It will not be run, or not to its end: what others wait for is released.
     fn drop_unrun(self: Box<Self>);

@@ -12,7 +12,6 @@ use std::time::Instant;
 
 use cannery_abi as abi;
 
-use super::Stream;
 use super::engine;
 use super::manage::stream_of_call;
 use super::order;
@@ -28,7 +27,7 @@ use crate::process::{Here, current, here};
 use crate::registry::Registry;
 
 pub use between_processes::{ipc_handle, ipc_open};
-pub(crate) use of_models::record_external;
+pub(crate) use of_models::external_record;
 pub(super) use of_models::{Found, look, record_now, reset_now};
 pub use status::{old_status, recorded_status, wait_status};
 pub use time::{elapsed, timestamp};
@@ -283,7 +282,7 @@ pub fn record(handle: u64, stream: u64, flag: Option<u32>) -> Result<()> {
         return Ok(());
     }
     if let Some(up) = info.up {
-        raise(up, stream);
+        engine::submit(stream, raise(up));
         return Ok(());
     }
     let record = Record::new(stream, info.shared);
@@ -297,14 +296,14 @@ pub fn record(handle: u64, stream: u64, flag: Option<u32>) -> Result<()> {
     Ok(())
 }
 
-/// Queues a record of an event with ACL_EVENT_EXTERNAL.
-fn raise(up: Arc<AtomicBool>, stream: &'static Stream) {
+/// The record of an event with ACL_EVENT_EXTERNAL.
+fn raise(up: Arc<AtomicBool>) -> Task {
     let work = move || {
         up.store(true, Ordering::Release);
         engine::look_again();
         0
     };
-    engine::submit(stream, Task::Compute(Arc::new(work)));
+    Task::Compute(Arc::new(work))
 }
 
 fn device_only() -> Error {

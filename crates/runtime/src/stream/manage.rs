@@ -44,9 +44,20 @@ pub(crate) fn or_default(handle: u64) -> Result<&'static Stream> {
     }
 }
 
-/// The stream that a queuing call names: alive, of the current context, and not stopped by a failure.
+/// The stream that a queuing call names: alive, of the current context, not stopped by a failure, and not of a
+/// model that takes no more tasks.
 #[inline]
 pub(crate) fn stream_of_call(param: &'static str, handle: u64) -> Result<(Here, &'static Stream)> {
+    let found = working_stream(param, handle)?;
+    if found.1.is_sealed() {
+        return Err(capture::sealed(param, found.1, handle));
+    }
+    Ok(found)
+}
+
+/// As [`stream_of_call`], for calls about the stream's place in a model.
+#[inline]
+pub(crate) fn working_stream(param: &'static str, handle: u64) -> Result<(Here, &'static Stream)> {
     let found = own_stream(param, handle)?;
     failure::check(found.1)?;
     Ok(found)

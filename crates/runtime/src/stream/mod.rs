@@ -114,7 +114,7 @@ pub(crate) struct Stream {
     failure_mode: AtomicU8,
     /// Why it takes no tasks any more; 0: it does. See `failure`.
     halted: AtomicI32,
-    /// [`RUNS`], [`CAPTURED`] or [`UPDATES`].
+    /// [`RUNS`], [`CAPTURED`], [`SEALED`] or [`UPDATES`].
     keeps: AtomicU8,
     /// Where its tasks go instead of being run.
     kept: QuickLock<Kept>,
@@ -134,6 +134,9 @@ const RUNS: u8 = 0;
 const CAPTURED: u8 = 1;
 /// It collects them for an update of a task group.
 const UPDATES: u8 = 2;
+
+/// A model has what it was given, and takes no more.
+const SEALED: u8 = 3;
 
 /// What a stream does with its tasks when it does not run them.
 #[derive(Default)]
@@ -199,7 +202,22 @@ impl Stream {
     /// Whether a model gets its tasks.
     #[inline]
     pub(crate) fn is_captured(&self) -> bool {
-        self.keeps.load(Ordering::Acquire) == CAPTURED
+        matches!(self.keeps.load(Ordering::Acquire), CAPTURED | SEALED)
+    }
+
+    /// Whether it belongs to a model that takes no more tasks of it.
+    #[inline]
+    pub(crate) fn is_sealed(&self) -> bool {
+        self.keeps.load(Ordering::Acquire) == SEALED
+    }
+
+    /// Whether the model that gets its tasks takes more of them.
+    pub(crate) fn seal(&self, model: &Arc<Model>, sealed: bool) {
+        let kept = self.kept.lock();
+        if matches!(&*kept, Kept::Model(captured) if Arc::ptr_eq(&captured.model, model)) {
+            let how = if sealed { SEALED } else { CAPTURED };
+            self.keeps.store(how, Ordering::Release);
+        }
     }
 
     /// The model that gets its tasks.
@@ -271,11 +289,16 @@ impl Stream {
         self.home().context.map(Context::device_index)
     }
 
-    /// A task failed: remembers the first error, and may stop the stream.
-    pub(crate) fn fail(&self, code: i32) {
+    /// Remembers the first error, for whoever synchronises.
+    pub(crate) fn note_error(&self, code: i32) {
         let _ = self
             .error
             .compare_exchange(0, code, Ordering::AcqRel, Ordering::Relaxed);
+    }
+
+    /// A task failed: remembers the first error, and may stop the stream.
+    pub(crate) fn fail(&self, code: i32) {
+        self.note_error(code);
         exception::tell(self, code);
         failure::after(self, code);
     }

@@ -156,7 +156,7 @@ impl Task {
     /// or another process.
     pub(crate) fn is_awaited_outside(&self) -> bool {
         match self {
-            Task::Record(record) => record.is_shared(),
+            Task::Record(record) | Task::Reach(record) => record.is_shared(),
             Task::NotifyRecord(flag) => flag.is_shared(),
             Task::EndShared { .. } => true,
             Task::Composite(work) => work.is_awaited_outside(),
@@ -362,7 +362,7 @@ impl Task {
             Task::Report(_) => "callback",
             Task::Record(_) | Task::Reach(_) | Task::EndShared { .. } => "record",
             Task::RecordExternal(_) => "record external event",
-            Task::Composite(work) => work.current().map_or("branch", Task::name),
+            Task::Composite(work) => work.name(),
             Task::Wait { .. } => "wait",
             Task::WaitShared { .. } => "wait",
             Task::WaitPosition { .. } => "wait",
@@ -374,6 +374,13 @@ impl Task {
             Task::CountWait { .. } => "wait for count",
             Task::ValueWrite { .. } => "write value",
             Task::ValueWait { .. } => "wait for value",
+        }
+    }
+
+    /// It will be dropped, and others with it: see [`Composite::doomed`].
+    pub(crate) fn doomed(&self) {
+        if let Task::Composite(work) = self {
+            work.doomed();
         }
     }
 

@@ -48,6 +48,7 @@ fn report(stream: &Stream) -> Result<()> {
     match stream.take_error() {
         // A stream that stopped reports until it is destroyed.
         0 => failure::check(stream),
+        abi::ACL_ERROR_RT_MODEL_ABORT_NORMAL => Err(crate::graph::aborted()),
         code => Err(Error::sequence(code, "a task of the stream failed")),
     }
 }

@@ -20,7 +20,7 @@ impl T {
     }
 
     /// A condition of the model that a stream is captured into, and where it is.
-    fn condition(
+    pub(super) fn condition(
         &self,
         s: aclrtStream,
         value: u32,
@@ -35,7 +35,7 @@ impl T {
     }
 
     /// Adds a conditional task; its bodies.
-    fn choice(
+    pub(super) fn choice(
         &self,
         handle: aclmdlRICondHandle,
         kind: aclmdlRICondTaskType,
@@ -54,7 +54,7 @@ impl T {
     }
 
     /// Captures into a body, on a stream of its own.
-    fn fill_body(&self, body: aclmdlRI, what: impl FnOnce(aclrtStream)) -> aclrtStream {
+    pub(super) fn fill_body(&self, body: aclmdlRI, what: impl FnOnce(aclrtStream)) -> aclrtStream {
         let s = self.stream();
         let code = aclmdlRICaptureToModelRIBegin(s, body, GLOBAL);
         self.ok(code, "aclmdlRICaptureToModelRIBegin");

@@ -23,6 +23,7 @@ pub(crate) fn drop_tasks(stream: &'static Stream) {
         finish_moving(stream);
     }
     let count = dropped.len() as u64;
+    dropped.iter().for_each(Task::doomed);
     dropped.into_iter().for_each(Task::drop_unrun);
     if count > 0 {
         count_lost(stream, count);

@@ -6,16 +6,20 @@ use std::sync::atomic::Ordering;
 use super::super::{Stream, engine, record::Record, shared::Shared, task::Task};
 use super::{EVENTS, Event, raise};
 
-/// Records an event of the program for a model that runs; a dead event is nobody's.
-pub(crate) fn record_external(handle: u64, stream: &'static Stream) {
-    if let Some(event) = EVENTS.find(handle) {
-        let info = event.read();
-        if let Some(up) = info.up {
-            return raise(up, stream);
-        }
-        let record = newest(event, stream, info.shared);
-        engine::submit(stream, Task::Record(record));
+/// Records an event of the program for a model that runs: the task to queue, or one that is a piece of another;
+/// a dead event is nobody's.
+pub(crate) fn external_record(handle: u64, stream: &'static Stream, piece: bool) -> Option<Task> {
+    let event = EVENTS.find(handle)?;
+    let info = event.read();
+    if let Some(up) = info.up {
+        return Some(raise(up));
     }
+    let record = newest(event, stream, info.shared);
+    Some(if piece {
+        Task::Reach(record)
+    } else {
+        Task::Record(record)
+    })
 }
 
 /// Records an event of the program for a model, on a stream that is there by now.
