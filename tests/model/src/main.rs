@@ -21,7 +21,6 @@
 #![allow(unsafe_code)] // Calls the C interface, and reads and writes the memory that it gives out.
 #![allow(clippy::print_stdout)] // A command-line tool.
 
-mod api;
 mod config;
 mod keys;
 mod lent;
@@ -40,6 +39,7 @@ mod walk;
 
 use std::process::ExitCode;
 
+use cannery_test_calls::{api, process};
 use runner::{Options, Way};
 
 fn main() -> ExitCode {
@@ -58,7 +58,7 @@ fn main() -> ExitCode {
 
 /// Plays one seed in this process, which was started with the settings of the seed.
 fn play(options: &Options, seed: u64) -> ExitCode {
-    if let Err(error) = api::open(&runner::prefix()) {
+    if let Err(error) = api::open(&process::prefix()) {
         eprintln!("cannot open the library: {error}");
         return ExitCode::from(2);
     }

@@ -2,14 +2,13 @@
 
 use std::collections::VecDeque;
 use std::io::Read;
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitCode, Stdio};
+use std::path::PathBuf;
+use std::process::{Child, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::config::Config;
+use crate::process;
 
-/// Variable that names the prefix.
-const PREFIX: &str = "CANNERY_PREFIX";
 /// Longest time that one seed may take.
 const LIMIT: Duration = Duration::from_secs(120);
 const HELP: &str = "\
@@ -133,16 +132,6 @@ impl Options {
     }
 }
 
-/// Where the libraries are.
-pub(crate) fn prefix() -> PathBuf {
-    let chosen = std::env::var_os(PREFIX).map(PathBuf::from);
-    chosen.unwrap_or_else(|| {
-        let target = std::env::var_os("CARGO_TARGET_DIR").map(PathBuf::from);
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target");
-        target.unwrap_or(root).join("prefix")
-    })
-}
-
 /// Runtime directory of a seed: what runs beside it shares no card.
 fn own_directory(seed: u64) -> PathBuf {
     let name = format!("cannery-model-{}-{seed}", std::process::id());
@@ -210,15 +199,10 @@ pub(crate) fn run(options: &Options) -> ExitCode {
 
 fn start(options: &Options, seed: u64) -> std::io::Result<Running> {
     let way = options.way.unwrap_or(Way::of_seed(seed));
-    let mut command = Command::new(std::env::current_exe()?);
-    // Settings of the caller's would make another machine.
-    for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("CANNERY_")) {
-        command.env_remove(name);
-    }
+    let mut command = process::again()?;
     command
         .args(["--child", &seed.to_string(), "--way", way.name()])
         .args(["--steps", &options.steps.to_string()])
-        .env(PREFIX, prefix())
         .env("CANNERY_RUNTIME_DIR", own_directory(seed))
         .env("RUST_BACKTRACE", "0")
         .envs(Config::of_seed(seed).environment())

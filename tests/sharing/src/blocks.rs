@@ -9,12 +9,12 @@ use crate::api::*;
 use crate::expect::expect;
 use crate::lists::REFUSED;
 use crate::memory;
-use crate::peer::Peer;
+use crate::peer;
 use crate::trouble;
 
 /// Bytes reach the other side both ways; the address and what it costs stay.
 pub(crate) fn contents() {
-    let mut peer = Peer::start();
+    let mut peer = peer::start();
     for (round, bytes) in [1 << 20, (2 << 20) + 4096, 40_000, (5 << 20) + 12_345]
         .into_iter()
         .enumerate()
@@ -58,10 +58,7 @@ fn here() {
     let block = memory::filled(bytes, 5);
     let key = memory::exported(block, bytes, 1);
     let (Ok(first), Ok(second)) = (memory::import(&key, 0), memory::import(&key, 0)) else {
-        return trouble::note(format!(
-            "importing in the exporting process: {}",
-            recent_text()
-        ));
+        return trouble::note(format!("importing in the exporting process: {}", said()));
     };
     trouble::unless(first != second && first != block, || {
         "one address twice".to_owned()
@@ -74,14 +71,14 @@ fn here() {
     judge(memory::holds(second, bytes, 5), "the second import");
     expect(memory::close(&key), 0, "closing the second import");
     trouble::unless(memory::import(&key, 0).is_ok(), || {
-        format!("the export went with the imports: {}", recent_text())
+        format!("the export went with the imports: {}", said())
     });
     expect(memory::close(&key), 0, "closing the third import");
     expect(memory::close(&key), 0, "closing the export");
     trouble::unless(memory::import(&key, 0) == Err(REFUSED), || {
         "a closed key was imported".to_owned()
     });
-    let _ = recent_text();
+    let _ = said();
     ok(aclrtFree(block), "aclrtFree");
 }
 
@@ -183,7 +180,7 @@ pub(crate) fn write_until(
 /// A released block leaves its importers the memory, and nobody else sees it.
 pub(crate) fn release() {
     const BYTES: usize = 4 << 20;
-    let mut peer = Peer::start();
+    let mut peer = peer::start();
     let before = memory::free_bytes();
     let block = memory::filled(BYTES, 1);
     let key = memory::exported(block, BYTES, 1);
@@ -209,7 +206,7 @@ pub(crate) fn release() {
     trouble::unless(memory::export(small, 64, 1) == Err(REFUSED), || {
         "a block that shares its page was exported".to_owned()
     });
-    let _ = recent_text();
+    let _ = said();
     ok(aclrtFree(small), "aclrtFree");
     trouble::unless(peer.end(), || "the peer failed".to_owned());
 }
@@ -217,7 +214,7 @@ pub(crate) fn release() {
 /// A reset ends the keys of the exporter and the imports of the importer.
 pub(crate) fn reset() {
     const BYTES: usize = 2 << 20;
-    let mut peer = Peer::start();
+    let mut peer = peer::start();
     let block = memory::filled(BYTES, 1);
     let key = memory::exported(block, BYTES, 1);
     let at = peer.must(&format!("import {key} 0"));
@@ -246,7 +243,7 @@ pub(crate) fn two_devices() {
     const BYTES: usize = 2 << 20;
     let block = memory::filled(BYTES, 1);
     let key = memory::exported(block, BYTES, 1);
-    let mut peer = Peer::start_bare();
+    let mut peer = peer::start_bare();
     peer.must("device 1");
     let (code, text) = peer.ask(&format!("import {key} 0"));
     expect(code, REFUSED, "importing without access to the device");

@@ -6,7 +6,7 @@ use crate::api::*;
 use crate::expect::expect;
 use crate::lists::REFUSED;
 use crate::memory;
-use crate::peer::Peer;
+use crate::peer;
 use crate::system;
 use crate::trouble;
 
@@ -16,7 +16,7 @@ const BYTES: usize = 3 << 20;
 fn refused_within(key: &str, limit: Duration, what: &str) {
     let begin = Instant::now();
     let code = memory::import(key, 0).err().unwrap_or(0);
-    let text = recent_text();
+    let text = said();
     expect(code, REFUSED, what);
     trouble::unless(begin.elapsed() < limit, || {
         format!("{what}: answered after {:?} ({text})", begin.elapsed())
@@ -31,7 +31,7 @@ pub(crate) fn importer_dies() {
     let block = memory::filled(BYTES, 1);
     let key = memory::exported(block, BYTES, 1);
     for round in 0..3 {
-        let mut peer = Peer::start();
+        let mut peer = peer::start();
         let at = peer.must(&format!("import {key} 0"));
         peer.must(&format!("fill {at} {BYTES} {round}"));
         peer.kill();
@@ -39,7 +39,7 @@ pub(crate) fn importer_dies() {
             trouble::note(format!("after the importer's death: {text}"));
         }
     }
-    let mut peer = Peer::start();
+    let mut peer = peer::start();
     let at = peer.must(&format!("import {key} 0"));
     peer.must(&format!("holds {at} {BYTES} 2"));
     ok(aclrtFree(block), "aclrtFree");
@@ -48,12 +48,12 @@ pub(crate) fn importer_dies() {
 
 /// The importer keeps what it has, and gets nothing new.
 pub(crate) fn exporter_dies() {
-    let mut peer = Peer::start();
+    let mut peer = peer::start();
     let block = peer.must(&format!("malloc {BYTES} 1"));
     let key = peer.must(&format!("export {block} {BYTES} 1"));
     let at = match memory::import(&key, 0) {
         Ok(at) => at,
-        Err(code) => panic!("the import answered {code}: {}", recent_text()),
+        Err(code) => panic!("the import answered {code}: {}", said()),
     };
     let pid = peer.pid();
     trouble::unless(!system::names_of(pid).is_empty(), || {
@@ -78,7 +78,7 @@ pub(crate) fn exporter_dies() {
 
 /// The exporter ends by itself; nothing is left.
 pub(crate) fn exporter_ends() {
-    let mut peer = Peer::start();
+    let mut peer = peer::start();
     let block = peer.must(&format!("malloc {BYTES} 1"));
     let key = peer.must(&format!("export {block} {BYTES} 1"));
     let pid = peer.pid();
@@ -91,7 +91,7 @@ pub(crate) fn exporter_ends() {
 
 /// An exporter that is stopped holds nobody up for long, and serves when it goes on.
 pub(crate) fn exporter_stops() {
-    let mut peer = Peer::start();
+    let mut peer = peer::start();
     let block = peer.must(&format!("malloc {BYTES} 1"));
     let key = peer.must(&format!("export {block} {BYTES} 1"));
     system::signal(peer.pid(), libc::SIGSTOP);
@@ -106,21 +106,19 @@ pub(crate) fn exporter_stops() {
                 trouble::note(format!("after it went on: {text}"));
             }
         }
-        Err(code) => trouble::note(format!("after it went on: {code}: {}", recent_text())),
+        Err(code) => trouble::note(format!("after it went on: {code}: {}", said())),
     }
     trouble::unless(peer.end(), || "the peer failed".to_owned());
 }
 
 /// A child of the exporter inherits its sockets and outlives it.
 pub(crate) fn child_stays() {
-    let mut peer = Peer::start();
+    let mut peer = peer::start();
     let block = peer.must(&format!("malloc {BYTES} 1"));
     let key = peer.must(&format!("export {block} {BYTES} 1"));
     // A connection of this process's, kept.
     let at = memory::import(&key, 0);
-    trouble::unless(at.is_ok(), || {
-        format!("the import failed: {}", recent_text())
-    });
+    trouble::unless(at.is_ok(), || format!("the import failed: {}", said()));
     let child = peer.must("fork-stay").parse().expect("a process id");
     let pid = peer.pid();
     peer.kill();

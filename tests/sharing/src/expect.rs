@@ -7,7 +7,7 @@ pub(crate) fn expect(got: i32, want: i32, what: &str) {
     crate::trouble::unless(got == want, || {
         format!(
             "{what}: {got}, expected {want} ({line}): {}",
-            crate::api::recent_text()
+            crate::api::said()
         )
     });
 }

@@ -12,7 +12,7 @@ use crate::blocks::{nothing_lost, write_until};
 use crate::expect::expect;
 use crate::lists::REFUSED;
 use crate::memory;
-use crate::peer::{DIFFERENT, Peer};
+use crate::peer::{self, DIFFERENT};
 use crate::system;
 use crate::trouble;
 
@@ -124,14 +124,14 @@ pub(crate) fn rounds(text: &str, count: u64, bytes: usize, seed: u64) -> (aclErr
         let mapped = import(text, 0).and_then(|handle| Ok((handle, map(handle, bytes)?)));
         let (handle, at) = match mapped {
             Ok(mapped) => mapped,
-            Err(code) => return (code, recent_text()),
+            Err(code) => return (code, said()),
         };
         if let Err(text) = memory::holds(at, bytes, seed) {
             return (DIFFERENT, text);
         }
         for code in [unmap(at), free(handle)] {
             if code != 0 {
-                return (code, recent_text());
+                return (code, said());
             }
         }
     }
@@ -148,7 +148,7 @@ fn filled(seed: u64) -> (u64, *mut c_void) {
 
 fn exported(handle: u64, fabric: bool, flags: u64) -> String {
     export(handle, fabric, flags)
-        .unwrap_or_else(|code| panic!("the export answered {code}: {}", recent_text()))
+        .unwrap_or_else(|code| panic!("the export answered {code}: {}", said()))
 }
 
 /// Who may import, and how often.
@@ -161,16 +161,14 @@ pub(crate) fn white_list() {
         trouble::unless(export(handle, false, 1) == Err(REFUSED), || {
             "a handle was exported twice".to_owned()
         });
-        trouble::unless(recent_text().contains("once"), || {
-            "no word of why".to_owned()
-        });
+        trouble::unless(said().contains("once"), || "no word of why".to_owned());
     }
     trouble::unless(texts[0] != texts[1], || "one number for two".to_owned());
     trouble::unless(import(&texts[0], 0) == Err(REFUSED), || {
         "imported in the exporting process".to_owned()
     });
-    let _ = recent_text();
-    let mut peer = Peer::start();
+    let _ = said();
+    let mut peer = peer::start();
     let own = peer.must(&format!("handle-import {} 0", texts[0]));
     let (code, _) = peer.ask(&format!("handle-import {} 0", texts[0]));
     expect(code, REFUSED, "importing twice");
@@ -194,7 +192,7 @@ pub(crate) fn white_list() {
 fn list(fabric: bool) {
     let (handle, at) = filled(1);
     let text = exported(handle, fabric, 0);
-    let (mut one, mut other) = (Peer::start(), Peer::start());
+    let (mut one, mut other) = (peer::start(), peer::start());
     for peer in [&mut one, &mut other] {
         let (code, said) = peer.ask(&format!("handle-import {text} 0"));
         expect(code, REFUSED, "importing without being listed");
@@ -223,7 +221,7 @@ pub(crate) fn fabric() {
     let mut forged = text.clone();
     let end = if forged.remove(40) == '0' { '1' } else { '0' };
     forged.insert(40, end);
-    let mut peer = Peer::start();
+    let mut peer = peer::start();
     let (code, _) = peer.ask(&format!("handle-import {forged} 0"));
     expect(code, REFUSED, "importing a forged handle");
     peer.must(&format!("handle-import {text} 0"));
@@ -234,7 +232,7 @@ pub(crate) fn fabric() {
 /// Bytes reach the other side both ways, whether the handle was mapped when it was exported or not,
 /// and what it costs stays.
 pub(crate) fn contents() {
-    let mut peer = Peer::start();
+    let mut peer = peer::start();
     let begin = memory::free_bytes();
     for mapped in [true, false] {
         let (handle, mut at) = filled(1);
@@ -315,7 +313,7 @@ pub(crate) fn writes_meanwhile() {
 pub(crate) fn deaths() {
     let (handle, at) = filled(1);
     let text = exported(handle, false, 1);
-    let mut peer = Peer::start();
+    let mut peer = peer::start();
     let own = peer.must(&format!("handle-import {text} 0"));
     let there = peer.must(&format!("map {own} {BYTES}"));
     peer.must(&format!("fill {there} {BYTES} 5"));
@@ -326,7 +324,7 @@ pub(crate) fn deaths() {
     ok(unmap(at), "unmapping");
     ok(free(handle), "aclrtFreePhysical");
 
-    let mut peer = Peer::start();
+    let mut peer = peer::start();
     let theirs = peer.must(&format!("handle-make {BYTES}"));
     let there = peer.must(&format!("map {theirs} {BYTES}"));
     peer.must(&format!("fill {there} {BYTES} 7"));
@@ -352,7 +350,7 @@ pub(crate) fn deaths() {
 
 /// Again and again, with nothing left behind on either side.
 pub(crate) fn many() {
-    let mut peer = Peer::start();
+    let mut peer = peer::start();
     let (mut early, begin) = (None, memory::free_bytes());
     for round in 1..=1000u64 {
         let handle = make(BYTES / 2);

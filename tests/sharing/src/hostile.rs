@@ -6,7 +6,7 @@ use std::os::unix::net::{SocketAddr, UnixListener};
 use crate::api::*;
 use crate::expect::expect;
 use crate::memory;
-use crate::peer::Peer;
+use crate::peer;
 use crate::system;
 use crate::trouble;
 
@@ -54,7 +54,7 @@ pub(crate) fn strangers() {
     let [name] = &names[..] else {
         return trouble::note(format!("listening under {names:?}"));
     };
-    let mut peer = Peer::start();
+    let mut peer = peer::start();
     let before = system::counts().0;
     let mut sockets = Vec::new();
     for round in 0..300usize {
@@ -126,7 +126,7 @@ pub(crate) fn inherited_connection() {
     let [name] = &names[..] else {
         return trouble::note(format!("listening under {names:?}"));
     };
-    let mut peer = Peer::start();
+    let mut peer = peer::start();
     let (code, _) = peer.ask(&format!("raw {name} {key} 0"));
     expect(code, 2, "not listed");
     let pid = peer.pid();
@@ -148,7 +148,7 @@ pub(crate) fn taken_name() {
     let squatter = UnixListener::bind_addr(&address.expect("a name")).expect("the name is free");
     let block = memory::filled(BYTES, 1);
     let key = memory::exported(block, BYTES, 1);
-    let mut peer = Peer::start();
+    let mut peer = peer::start();
     let (code, text) = peer.ask(&format!("rounds {key} 3 {BYTES} 1"));
     expect(code, 0, &format!("importing past a squatter: {text}"));
     trouble::unless(peer.end(), || "the peer failed".to_owned());

@@ -2,7 +2,7 @@
 
 use crate::api::*;
 use crate::expect::expect;
-use crate::peer::Peer;
+use crate::peer;
 use crate::trouble;
 use crate::{memory, system};
 
@@ -14,7 +14,7 @@ pub(crate) const REFUSED: i32 = 107_000;
 pub(crate) fn white_list() {
     let block = memory::filled(BYTES, 1);
     let key = memory::exported(block, BYTES, 0);
-    let (mut one, mut other) = (Peer::start(), Peer::start());
+    let (mut one, mut other) = (peer::start(), peer::start());
     for peer in [&mut one, &mut other] {
         let (code, text) = peer.ask(&format!("import {key} 0"));
         expect(code, REFUSED, "importing without being listed");
@@ -55,7 +55,7 @@ pub(crate) fn white_list() {
 pub(crate) fn forked_importer() {
     let block = memory::filled(BYTES, 2);
     let key = memory::exported(block, BYTES, 0);
-    let mut peer = Peer::start();
+    let mut peer = peer::start();
     ok(
         memory::allow(&key, &[peer.pid()]),
         "aclrtIpcMemSetImportPid",
@@ -82,7 +82,7 @@ pub(crate) fn other_user() {
     }
     let block = memory::filled(BYTES, 3);
     let key = memory::exported(block, BYTES, 1);
-    let mut peer = Peer::start_bare();
+    let mut peer = peer::start_bare();
     ok(
         memory::allow(&key, &[peer.pid()]),
         "aclrtIpcMemSetImportPid",

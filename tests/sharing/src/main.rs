@@ -11,7 +11,6 @@
 #![allow(unsafe_code)] // Calls the C interface, and forks.
 #![allow(clippy::print_stdout)] // A command-line tool.
 
-mod api;
 mod blocks;
 mod deaths;
 mod expect;
@@ -23,11 +22,10 @@ mod peer;
 mod rounds;
 mod runner;
 mod system;
-/// As in the tests of streams.
-#[path = "../../streams/src/trouble.rs"]
-mod trouble;
 
 use std::process::ExitCode;
+
+use cannery_test_calls::{api, process, trouble};
 
 /// The plot that needs another product.
 pub(crate) const FABRIC: &str = "fabric-handles";
@@ -84,7 +82,7 @@ fn main() -> ExitCode {
 
 /// Plays one plot in this process.
 fn play(name: &str) -> ExitCode {
-    if let Err(error) = api::open(&runner::prefix()) {
+    if let Err(error) = api::open(&process::prefix()) {
         eprintln!("cannot open the library: {error}");
         return ExitCode::from(2);
     }

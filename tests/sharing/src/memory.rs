@@ -9,6 +9,8 @@ use rand::{RngCore as _, SeedableRng as _};
 
 use crate::api::*;
 
+pub(crate) use cannery_test_calls::memory::{device, download, upload};
+
 /// Room for a key.
 pub(crate) const KEY: usize = 65;
 
@@ -19,36 +21,11 @@ pub(crate) fn random(bytes: usize, seed: u64) -> Vec<u8> {
     list
 }
 
-/// Device memory.
-pub(crate) fn device(bytes: usize) -> *mut c_void {
-    let mut block = null_mut();
-    let code = aclrtMalloc(&raw mut block, bytes, ACL_MEM_MALLOC_HUGE_FIRST);
-    ok(code, "aclrtMalloc");
-    block
-}
-
 /// Device memory with random bytes.
 pub(crate) fn filled(bytes: usize, seed: u64) -> *mut c_void {
     let block = device(bytes);
     upload(block, &random(bytes, seed));
     block
-}
-
-/// Copies to the device.
-pub(crate) fn upload(at: *mut c_void, bytes: &[u8]) {
-    let from = bytes.as_ptr().cast();
-    let kind = ACL_MEMCPY_HOST_TO_DEVICE;
-    let code = aclrtMemcpy(at, bytes.len(), from, bytes.len(), kind);
-    ok(code, "aclrtMemcpy to the device");
-}
-
-/// Copies from the device.
-pub(crate) fn download(at: *const c_void, bytes: usize) -> Vec<u8> {
-    let mut out = vec![0; bytes];
-    let to = out.as_mut_ptr().cast();
-    let code = aclrtMemcpy(to, bytes, at, bytes, ACL_MEMCPY_DEVICE_TO_HOST);
-    ok(code, "aclrtMemcpy from the device");
-    out
 }
 
 /// Whether device memory holds the bytes of a seed; else where it does not.
@@ -80,7 +57,7 @@ pub(crate) fn export(block: *mut c_void, bytes: usize, flags: u64) -> Result<Str
 pub(crate) fn exported(block: *mut c_void, bytes: usize, flags: u64) -> String {
     match export(block, bytes, flags) {
         Ok(key) => key,
-        Err(code) => panic!("aclrtIpcMemGetExportKey answered {code}: {}", recent_text()),
+        Err(code) => panic!("aclrtIpcMemGetExportKey answered {code}: {}", said()),
     }
 }
 

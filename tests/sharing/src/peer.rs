@@ -1,28 +1,33 @@
-//! The other process: does what it is told on its standard input, one line a call, and answers each
-//! with a line: the code, and what the call gave.
+//! What the other process does.
 
 use std::ffi::c_void;
-use std::io::{BufRead, BufReader, Write};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use cannery_abi::*;
+use cannery_test_calls::peer;
 
 use crate::api::*;
 use crate::{handles, hostile, memory, system};
+
+pub(crate) use peer::Peer;
 
 /// What a comparison answers that found a difference.
 pub(crate) const DIFFERENT: aclError = -5;
 
 /// Serves until its input ends.
 pub(crate) fn serve() {
-    for line in std::io::stdin().lines() {
-        let line = line.expect("a line of text");
-        let words: Vec<&str> = line.split(' ').collect();
-        let (code, more) = act(&words);
-        println!("{code} {more}");
-        // The other end may be gone already.
-        let _ = std::io::stdout().flush();
-    }
+    peer::serve(|line| act(&line.split(' ').collect::<Vec<_>>()));
+}
+
+/// Starts one, with device 0.
+pub(crate) fn start() -> Peer {
+    let mut peer = start_bare();
+    peer.must("device 0");
+    peer
+}
+
+/// Starts one, without a device.
+pub(crate) fn start_bare() -> Peer {
+    Peer::start(["--play", "peer"])
 }
 
 fn act(words: &[&str]) -> (aclError, String) {
@@ -34,7 +39,7 @@ fn act(words: &[&str]) -> (aclError, String) {
     let address = |at: usize| number(at) as usize as *mut c_void;
     let plain = |code: aclError| match code {
         0 => (0, String::new()),
-        code => (code, recent_text()),
+        code => (code, said()),
     };
     match words[0] {
         "device" => plain(aclrtSetDevice(number(1) as i32)),
@@ -127,94 +132,15 @@ fn rounds(key: &str, count: u64, bytes: usize, seed: u64) -> (aclError, String) 
     for _ in 0..count {
         let block = match memory::import(key, 0) {
             Ok(block) => block,
-            Err(code) => return (code, recent_text()),
+            Err(code) => return (code, said()),
         };
         if let Err(text) = memory::holds(block, bytes, seed) {
             return (DIFFERENT, text);
         }
         let code = memory::close(key);
         if code != 0 {
-            return (code, recent_text());
+            return (code, said());
         }
     }
     (0, String::new())
-}
-
-/// Another process that serves.
-pub(crate) struct Peer {
-    child: Child,
-    input: ChildStdin,
-    output: BufReader<ChildStdout>,
-}
-
-impl Peer {
-    /// Starts it, with device 0.
-    pub(crate) fn start() -> Self {
-        let mut peer = Self::start_bare();
-        peer.must("device 0");
-        peer
-    }
-
-    /// Starts it, without a device.
-    pub(crate) fn start_bare() -> Self {
-        let program = std::env::current_exe().expect("the path of this program");
-        let mut child = Command::new(program)
-            .args(["--play", "peer"])
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .expect("the program starts again");
-        let input = child.stdin.take().expect("a pipe");
-        let output = BufReader::new(child.stdout.take().expect("a pipe"));
-        Self {
-            child,
-            input,
-            output,
-        }
-    }
-
-    /// Its process id.
-    pub(crate) fn pid(&self) -> i32 {
-        self.child.id().cast_signed()
-    }
-
-    /// Tells it to do something, without waiting for the answer.
-    pub(crate) fn tell(&mut self, line: &str) {
-        writeln!(self.input, "{line}").expect("the peer listens");
-    }
-
-    /// Its next answer: the code and the rest.
-    pub(crate) fn answer(&mut self) -> (aclError, String) {
-        let mut line = String::new();
-        self.output.read_line(&mut line).expect("the peer answers");
-        let (code, more) = line.trim_end().split_once(' ').unwrap_or((line.trim(), ""));
-        (code.parse().unwrap_or(-77), more.to_owned())
-    }
-
-    /// Tells it to do something and waits for the answer.
-    pub(crate) fn ask(&mut self, line: &str) -> (aclError, String) {
-        self.tell(line);
-        self.answer()
-    }
-
-    /// As [`ask`](Self::ask), for what must succeed.
-    #[track_caller]
-    pub(crate) fn must(&mut self, line: &str) -> String {
-        match self.ask(line) {
-            (0, more) => more,
-            (code, more) => panic!("the peer answered {code} to {line:?}: {more}"),
-        }
-    }
-
-    /// Ends it at once (`kill -9`).
-    pub(crate) fn kill(mut self) {
-        self.child.kill().expect("the peer is there");
-        self.child.wait().expect("the peer ends");
-    }
-
-    /// Lets it end by itself; whether it was content.
-    pub(crate) fn end(mut self) -> bool {
-        drop(self.input);
-        self.child.wait().expect("the peer ends").success()
-    }
 }

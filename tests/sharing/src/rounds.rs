@@ -3,7 +3,7 @@
 use crate::api::*;
 use crate::expect::expect;
 use crate::memory;
-use crate::peer::Peer;
+use crate::peer::{self, Peer};
 use crate::system;
 use crate::trouble;
 
@@ -13,7 +13,7 @@ pub(crate) fn eight_importers() {
     const COUNT: usize = 8;
     let block = memory::filled(PART * COUNT, 99);
     let key = memory::exported(block, PART * COUNT, 0);
-    let mut peers: Vec<Peer> = (0..COUNT).map(|_| Peer::start()).collect();
+    let mut peers: Vec<Peer> = (0..COUNT).map(|_| peer::start()).collect();
     let pids: Vec<i32> = peers.iter().map(Peer::pid).collect();
     ok(memory::allow(&key, &pids), "aclrtIpcMemSetImportPid");
     // All at once.
@@ -62,7 +62,7 @@ pub(crate) fn eight_importers() {
 /// Exports and imports again and again leave nothing behind, on either side.
 pub(crate) fn many() {
     const BYTES: usize = 1 << 20;
-    let mut peer = Peer::start();
+    let mut peer = peer::start();
     let mut early = None;
     for round in 1..=1000u64 {
         let block = memory::filled(BYTES, round);
@@ -104,7 +104,7 @@ pub(crate) fn threads() {
         for me in 0..2u64 {
             scope.spawn(move || {
                 ok(aclrtSetDevice(0), "aclrtSetDevice");
-                let mut peer = Peer::start();
+                let mut peer = peer::start();
                 for round in 0..ROUNDS {
                     let seed = me * 1000 + round;
                     let own = memory::filled(BYTES, seed);

@@ -50,7 +50,7 @@ fn chains(seed: u64) {
         ok(code, "aclrtMemcpyAsync");
         let code = aclrtSynchronizeStreamWithTimeout(then, FORGOTTEN);
         if code != 0 {
-            let text = recent_text();
+            let text = said();
             let fault = whose_fault(first, event, then);
             return trouble::note(format!("chain {round} of thread {seed}: {text}\n  {fault}"));
         }

@@ -17,7 +17,6 @@
 #![allow(unsafe_code)] // Calls the C interface, and is called by it.
 #![allow(clippy::print_stdout)] // A command-line tool.
 
-mod api;
 mod chains;
 mod dag;
 mod exit;
@@ -33,12 +32,12 @@ mod replay;
 mod runner;
 mod shared;
 mod stress;
-mod trouble;
 mod usage;
 
 use std::process::ExitCode;
 use std::time::Duration;
 
+use cannery_test_calls::{api, process, trouble};
 use options::{Options, Way};
 
 fn main() -> ExitCode {
@@ -58,7 +57,7 @@ fn main() -> ExitCode {
 /// Plays one way in this process, which was started with the settings for it.
 fn play(way: Way, seed: u64, limit: Duration) -> ExitCode {
     progress::watch(limit);
-    if let Err(error) = api::open(&runner::prefix()) {
+    if let Err(error) = api::open(&process::prefix()) {
         eprintln!("cannot open the library: {error}");
         return ExitCode::from(2);
     }

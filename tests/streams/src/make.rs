@@ -7,6 +7,8 @@ use cannery_abi::*;
 
 use crate::api::*;
 
+pub(crate) use cannery_test_calls::memory::{device, download, upload};
+
 /// A stream of the current context.
 pub(crate) fn stream() -> aclrtStream {
     let mut stream = null_mut();
@@ -34,14 +36,6 @@ pub(crate) fn notify() -> aclrtNotify {
     notify
 }
 
-/// Device memory.
-pub(crate) fn device(bytes: usize) -> *mut c_void {
-    let mut block = null_mut();
-    let code = aclrtMalloc(&raw mut block, bytes, ACL_MEM_MALLOC_HUGE_FIRST);
-    ok(code, "aclrtMalloc");
-    block
-}
-
 /// Pinned host memory.
 pub(crate) fn pinned(bytes: usize) -> *mut c_void {
     let mut block = null_mut();
@@ -61,23 +55,6 @@ pub(crate) fn read(at: *const c_void, bytes: usize) -> Vec<u8> {
     let mut out = vec![0; bytes];
     // SAFETY: as in `write`; any bit pattern is a byte.
     unsafe { std::ptr::copy_nonoverlapping(at.cast(), out.as_mut_ptr(), bytes) };
-    out
-}
-
-/// Copies to the device, now.
-pub(crate) fn upload(at: *mut c_void, bytes: &[u8]) {
-    let from = bytes.as_ptr().cast();
-    let kind = ACL_MEMCPY_HOST_TO_DEVICE;
-    let code = aclrtMemcpy(at, bytes.len(), from, bytes.len(), kind);
-    ok(code, "aclrtMemcpy to the device");
-}
-
-/// Copies from the device, now.
-pub(crate) fn download(at: *const c_void, bytes: usize) -> Vec<u8> {
-    let mut out = vec![0; bytes];
-    let to = out.as_mut_ptr().cast();
-    let code = aclrtMemcpy(to, bytes, at, bytes, ACL_MEMCPY_DEVICE_TO_HOST);
-    ok(code, "aclrtMemcpy from the device");
     out
 }
 

@@ -1,11 +1,9 @@
-//! The other process: does what it is told on its standard input, one line a call, and answers each
-//! with a line: the code, and what the call gave.
+//! What the other process does.
 
-use std::io::{BufRead, BufReader, Write};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::ptr::null_mut;
 
 use cannery_abi::*;
+use cannery_test_calls::peer::{self, Peer};
 
 use crate::api::*;
 use crate::make;
@@ -55,14 +53,18 @@ fn open_event(name: &str, event: &mut aclrtEvent) -> aclError {
     aclrtIpcOpenEventHandle(handle, event)
 }
 
+/// Starts one.
+pub(crate) fn start() -> Peer {
+    Peer::start(["--child", "peer"])
+}
+
 /// Serves until its input ends.
 pub(crate) fn serve() {
     ok(aclrtSetDevice(0), "aclrtSetDevice");
     let stream = make::stream();
     let mut event = null_mut();
     let mut notifies: Vec<aclrtNotify> = Vec::new();
-    for line in std::io::stdin().lines() {
-        let line = line.expect("a line of text");
+    peer::serve(|line| {
         let mut words = line.split(' ');
         let verb = words.next().unwrap_or_default();
         let word = words.next().unwrap_or_default();
@@ -98,71 +100,6 @@ pub(crate) fn serve() {
             _ => panic!("what is {line:?}?"),
         };
         let _ = recent_text();
-        println!("{code} {more}");
-        // The other end may be gone already.
-        let _ = std::io::stdout().flush();
-    }
-}
-
-/// Another process that serves.
-pub(crate) struct Peer {
-    child: Child,
-    input: ChildStdin,
-    output: BufReader<ChildStdout>,
-}
-
-impl Peer {
-    /// Starts it, with the settings of this process.
-    pub(crate) fn start() -> Self {
-        let program = std::env::current_exe().expect("the path of this program");
-        let mut child = Command::new(program)
-            .args(["--child", "peer"])
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .expect("the program starts again");
-        let input = child.stdin.take().expect("a pipe");
-        let output = BufReader::new(child.stdout.take().expect("a pipe"));
-        Self {
-            child,
-            input,
-            output,
-        }
-    }
-
-    /// Its process id.
-    pub(crate) fn pid(&self) -> i32 {
-        self.child.id().cast_signed()
-    }
-
-    /// Tells it to do something, without waiting for the answer.
-    pub(crate) fn tell(&mut self, line: &str) {
-        writeln!(self.input, "{line}").expect("the peer listens");
-    }
-
-    /// Its next answer: the code and the rest.
-    pub(crate) fn answer(&mut self) -> (aclError, String) {
-        let mut line = String::new();
-        self.output.read_line(&mut line).expect("the peer answers");
-        let (code, more) = line.trim_end().split_once(' ').unwrap_or((line.trim(), ""));
-        (code.parse().unwrap_or(-77), more.to_owned())
-    }
-
-    /// Tells it to do something and waits for the answer.
-    pub(crate) fn ask(&mut self, line: &str) -> (aclError, String) {
-        self.tell(line);
-        self.answer()
-    }
-
-    /// Ends it at once (`kill -9`).
-    pub(crate) fn kill(mut self) {
-        self.child.kill().expect("the peer is there");
-        self.child.wait().expect("the peer ends");
-    }
-
-    /// Lets it end by itself; whether it was content.
-    pub(crate) fn end(mut self) -> bool {
-        drop(self.input);
-        self.child.wait().expect("the peer ends").success()
-    }
+        (code, more)
+    });
 }

@@ -1,31 +1,19 @@
 //! Starts the processes, a few at a time, and says what became of them.
 
 use std::collections::VecDeque;
-use std::io::Read;
-use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode, Stdio};
+use std::path::Path;
+use std::process::{ExitCode, Stdio};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use crate::jobs::{self, Job};
 use crate::options::{Options, Way};
+use crate::process;
 use crate::replay;
 
-/// Variable that names the prefix.
-const PREFIX: &str = "CANNERY_PREFIX";
 /// Most lines of a failed process that are shown.
 const SHOWN: usize = 30;
-
-/// Where the library is.
-pub(crate) fn prefix() -> PathBuf {
-    let chosen = std::env::var_os(PREFIX).map(PathBuf::from);
-    chosen.unwrap_or_else(|| {
-        let target = std::env::var_os("CARGO_TARGET_DIR").map(PathBuf::from);
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target");
-        target.unwrap_or(root).join("prefix")
-    })
-}
 
 /// Jobs and results that the workers share.
 struct Shared {
@@ -101,16 +89,10 @@ pub(crate) fn child(job: &Job, settings: &[(&str, &str)]) -> Result<String, Stri
 }
 
 fn child_in(directory: &Path, job: &Job, settings: &[(&str, &str)]) -> Result<String, String> {
-    let program = std::env::current_exe().map_err(|error| error.to_string())?;
-    let mut command = Command::new(program);
-    // Settings of the caller's would make another machine.
-    for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("CANNERY_")) {
-        command.env_remove(name);
-    }
-    let mut child = command
+    let mut command = process::again().map_err(|error| error.to_string())?;
+    let child = command
         .args(["--child", job.way.name(), "--seed", &job.seed.to_string()])
         .args(["--limit", &job.limit.as_secs().to_string()])
-        .env(PREFIX, prefix())
         .env("CANNERY_RUNTIME_DIR", directory)
         .env("CANNERY_SCHEDULE", &job.schedule)
         .env("RUST_BACKTRACE", "0")
@@ -120,30 +102,7 @@ fn child_in(directory: &Path, job: &Job, settings: &[(&str, &str)]) -> Result<St
         .stderr(Stdio::piped())
         .spawn()
         .map_err(|error| format!("cannot start: {error}"))?;
-    let pipe = child.stderr.take();
-    let reader = std::thread::spawn(move || {
-        let mut bytes = Vec::new();
-        if let Some(mut pipe) = pipe {
-            // What was read until then is enough.
-            let _ = pipe.read_to_end(&mut bytes);
-        }
-        String::from_utf8_lossy(&bytes).into_owned()
-    });
-    let begin = Instant::now();
-    let mut pause = Duration::from_millis(1);
-    let status = loop {
-        match child.try_wait() {
-            Ok(Some(status)) => break Some(status),
-            Ok(None) if begin.elapsed() < job.limit => std::thread::sleep(pause),
-            _ => break None,
-        }
-        pause = (pause * 2).min(Duration::from_millis(20));
-    };
-    if status.is_none() {
-        // It may have ended by itself meanwhile.
-        let _ = child.kill();
-        let _ = child.wait();
-    }
+    let (status, reader) = process::watch(child, job.limit);
     let said = reader.join().unwrap_or_default();
     match status {
         Some(status) if status.success() => Ok(said),

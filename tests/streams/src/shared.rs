@@ -7,7 +7,7 @@ use cannery_abi::*;
 
 use crate::api::*;
 use crate::gate::Gate;
-use crate::peer::{self, Peer};
+use crate::peer;
 use crate::{make, progress, trouble};
 
 /// Milliseconds of a wait that must end well.
@@ -48,7 +48,7 @@ fn names_left() -> Vec<String> {
 
 fn white_list() {
     let notify = make::notify();
-    let mut other = Peer::start();
+    let mut other = peer::start();
     let key = peer::export(notify, 0);
     expect(
         other.ask(&format!("import {key}")).0,
@@ -68,12 +68,12 @@ fn white_list() {
     trouble::unless(peer::import(&key).is_err(), || {
         "a key of a destroyed notify was imported".to_owned()
     });
-    let _ = recent_text();
+    let _ = said();
 }
 
 fn to_and_fro() {
     let (ping, pong, stream) = (make::notify(), make::notify(), make::stream());
-    let mut other = Peer::start();
+    let mut other = peer::start();
     for notify in [ping, pong] {
         let key = peer::export(notify, peer::FOR_ALL);
         expect(other.ask(&format!("import {key}")).0, 0, "importing");
@@ -113,7 +113,7 @@ fn shared_event() -> aclrtEvent {
 
 fn event() {
     let (event, stream) = (shared_event(), make::stream());
-    let mut other = Peer::start();
+    let mut other = peer::start();
     let name = peer::event_name(event);
     expect(other.ask(&format!("open {name}")).0, 0, "opening the event");
     for _ in 0..3 {
@@ -153,7 +153,7 @@ fn event() {
 /// The stream waits for what can never come: it says so, with a text, and works afterwards.
 fn told_of_death(stream: aclrtStream, what: &str) {
     let code = aclrtSynchronizeStreamWithTimeout(stream, SOON);
-    let text = recent_text();
+    let text = said();
     trouble::unless(
         code != 0 && code != STREAM_TIMEOUT && text != "no text",
         || format!("{what}: the wait ended with {code} ({text})"),
@@ -164,7 +164,7 @@ fn told_of_death(stream: aclrtStream, what: &str) {
 
 fn importer_dies() {
     let (notify, event, stream) = (make::notify(), shared_event(), make::stream());
-    let mut other = Peer::start();
+    let mut other = peer::start();
     let key = peer::export(notify, peer::FOR_ALL);
     expect(other.ask(&format!("import {key}")).0, 0, "importing");
     let name = peer::event_name(event);
@@ -192,7 +192,7 @@ fn importer_dies() {
 
 fn owner_dies() {
     let stream = make::stream();
-    let mut other = Peer::start();
+    let mut other = peer::start();
     let (code, key) = other.ask("export");
     expect(code, 0, "the peer exports");
     let notify = match peer::import(&key) {
@@ -210,5 +210,5 @@ fn owner_dies() {
     trouble::unless(peer::import(&key).is_err(), || {
         "the key of a process that was killed was imported".to_owned()
     });
-    let _ = recent_text();
+    let _ = said();
 }

@@ -252,9 +252,9 @@ fn reset_round(seed: u64, resets: u32) {
                 while !over.load(Ordering::SeqCst) {
                     let code = until_refused(&mut random, over);
                     trouble::unless(code == 0 || GONE.contains(&code), || {
-                        format!("while the device is reset: {code}: {}", recent_text())
+                        format!("while the device is reset: {code}: {}", said())
                     });
-                    let _ = recent_text();
+                    let _ = said();
                 }
             });
         }
@@ -264,16 +264,16 @@ fn reset_round(seed: u64, resets: u32) {
             // 507007: between two resets nobody had set it again.
             let code = aclrtResetDeviceForce(0);
             trouble::unless(code == 0 || code == 507_007, || {
-                format!("aclrtResetDeviceForce answered {code}: {}", recent_text())
+                format!("aclrtResetDeviceForce answered {code}: {}", said())
             });
-            let _ = recent_text();
+            let _ = said();
         }
         over.store(true, Ordering::SeqCst);
         progress::begin(resets, "the threads after the last reset");
     });
     // Whoever set it last.
     let _ = aclrtResetDeviceForce(0);
-    let _ = recent_text();
+    let _ = said();
 }
 
 /// Sets the device and queues work until a call is refused; its code.
@@ -324,11 +324,11 @@ fn until_refused(random: &mut SmallRng, over: &AtomicBool) -> aclError {
     // the reset dropped needs the host memory no more.
     let freed = aclrtFreeHost(host);
     trouble::unless(freed == 0, || {
-        format!("aclrtFreeHost answered {freed}: {}", recent_text())
+        format!("aclrtFreeHost answered {freed}: {}", said())
     });
     let destroyed = aclrtDestroyEvent(event);
     trouble::unless(destroyed == 0, || {
-        format!("aclrtDestroyEvent answered {destroyed}: {}", recent_text())
+        format!("aclrtDestroyEvent answered {destroyed}: {}", said())
     });
     code
 }

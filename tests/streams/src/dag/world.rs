@@ -75,7 +75,7 @@ impl Reporter {
             while !ends.load(Ordering::SeqCst) {
                 // Nothing in time, or not subscribed yet: again.
                 if aclrtProcessReport(20) != 0 {
-                    let _ = recent_text();
+                    let _ = said();
                     std::thread::yield_now();
                 }
             }
@@ -341,5 +341,5 @@ impl World {
 
 /// A code with the text that came with it.
 fn answer(code: aclError) -> String {
-    format!("{code}: {}", recent_text())
+    format!("{code}: {}", said())
 }

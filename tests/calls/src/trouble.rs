@@ -11,7 +11,7 @@ fn notes() -> MutexGuard<'static, Vec<String>> {
 }
 
 /// Something is not as it must be; the run goes on.
-pub(crate) fn note(text: String) {
+pub fn note(text: String) {
     let mut notes = notes();
     if notes.len() < MOST {
         notes.push(text);
@@ -19,13 +19,13 @@ pub(crate) fn note(text: String) {
 }
 
 /// Notes a text unless the condition holds.
-pub(crate) fn unless(holds: bool, text: impl FnOnce() -> String) {
+pub fn unless(holds: bool, text: impl FnOnce() -> String) {
     if !holds {
         note(text());
     }
 }
 
 /// Everything noted so far.
-pub(crate) fn taken() -> Vec<String> {
+pub fn taken() -> Vec<String> {
     std::mem::take(&mut *notes())
 }
