@@ -95,6 +95,7 @@ mod bell;
 #[path = "../../../crates/runtime/src/stream/reached.rs"]
 mod reached;
 
+use super::bounded;
 use bell::Bell;
 use loom::sync::Arc;
 use loom::thread;
@@ -143,8 +144,7 @@ impl World {
 }
 
 fn explore(threads: &'static [fn(&World)]) {
-    let mut model = loom::model::Builder::new();
-    model.preemption_bound = Some(3);
+    let mut model = bounded();
     model.max_branches = 10_000;
     model.check(move || {
         let world = Arc::new(World {
@@ -206,9 +206,7 @@ fn reached_and_counted_are_seen_together() {
 
 #[test]
 fn a_thread_sleeps_until_two_runners_have_counted() {
-    let mut model = loom::model::Builder::new();
-    model.preemption_bound = Some(3);
-    model.check(|| {
+    bounded().check(|| {
         let world = Arc::new((Bell::default(), AtomicU32::new(0)));
         let runners: Vec<_> = (0..2)
             .map(|_| {
@@ -232,9 +230,7 @@ fn a_thread_sleeps_until_two_runners_have_counted() {
 #[test]
 fn a_watcher_that_listens_is_told_or_sees_it() {
     // As stream order has it: note the watcher, listen, look; the runner counts, rings, and tells watchers.
-    let mut model = loom::model::Builder::new();
-    model.preemption_bound = Some(3);
-    model.check(|| {
+    bounded().check(|| {
         let world = Arc::new((Bell::default(), AtomicU32::new(0), AtomicU32::new(0)));
         let runner = {
             let world = Arc::clone(&world);

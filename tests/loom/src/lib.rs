@@ -140,6 +140,10 @@ impl World {
             self.ran.fetch_add(1, SeqCst);
         };
         self.inside.store(false, SeqCst);
+        self.give_back(empty);
+    }
+
+    fn give_back(&self, empty: bool) {
         let rest = self
             .turn
             .give_back(empty, || !self.tasks.lock().expect("lock").is_empty());
@@ -147,6 +151,14 @@ impl World {
         if rest.list {
             self.enqueue();
         }
+    }
+
+    /// Gives the token back after tasks were dropped.
+    fn leave(&self) {
+        if self.turn.unblock() {
+            self.active.fetch_sub(1, SeqCst);
+        }
+        self.give_back(true);
     }
 
     /// Registers the stream when it is not.
@@ -175,16 +187,7 @@ impl World {
         };
         self.ran.fetch_add(dropped.len() as u32, SeqCst);
         if self.turn.take() {
-            if self.turn.unblock() {
-                self.active.fetch_sub(1, SeqCst);
-            }
-            let rest = self
-                .turn
-                .give_back(true, || !self.tasks.lock().expect("lock").is_empty());
-            self.active.fetch_add(rest.active as i32, SeqCst);
-            if rest.list {
-                self.enqueue();
-            }
+            self.leave();
         }
     }
 
@@ -197,16 +200,7 @@ impl World {
             let task = self.tasks.lock().expect("lock").pop_front();
             self.ran.fetch_add(u32::from(task.is_some()), SeqCst);
         }
-        if self.turn.unblock() {
-            self.active.fetch_sub(1, SeqCst);
-        }
-        let rest = self
-            .turn
-            .give_back(true, || !self.tasks.lock().expect("lock").is_empty());
-        self.active.fetch_add(rest.active as i32, SeqCst);
-        if rest.list {
-            self.enqueue();
-        }
+        self.leave();
     }
 
     /// What the workers do in the end, and the promise.
@@ -233,12 +227,17 @@ impl World {
     }
 }
 
-/// Every interleaving of `threads`, with at most three preemptions each: what loom's authors found to
-/// show nearly all faults, and what ends within a minute.
-fn explore(tasks: u32, threads: &'static [fn(&World)]) {
+/// Every interleaving with at most three preemptions of each thread: what loom's authors found to show nearly
+/// all faults, and what ends within a minute.
+fn bounded() -> loom::model::Builder {
     let mut model = loom::model::Builder::new();
     model.preemption_bound = Some(3);
-    model.check(move || {
+    model
+}
+
+/// What `threads` do to a stream at the same time, [`bounded`].
+fn explore(tasks: u32, threads: &'static [fn(&World)]) {
+    bounded().check(move || {
         let world = Arc::new(World::default());
         let (last, others) = threads.split_last().expect("threads");
         let others: Vec<_> = others

@@ -1,14 +1,14 @@
 //! Keys of device memory against a model: memories, the addresses that lead to each, and the bytes. A
 //! process imports what it exported itself; the rules are those between two, and the sharing tests have two.
 
-use std::collections::BTreeSet;
 use std::ffi::{c_char, c_void};
 
 use cannery_abi as abi;
 
 use crate::api;
 use crate::config::Config;
-use crate::model::{Code, PARAM_INVALID};
+use crate::journal::Journal;
+use crate::model::PARAM_INVALID;
 use crate::source::Source;
 
 const BYTES: u64 = 2 << 20;
@@ -36,8 +36,7 @@ struct World {
     policy: abi::aclrtMemMallocPolicy,
     /// How many memories the device has room for, up to one more than there ever are.
     room: usize,
-    log: Vec<String>,
-    seen: BTreeSet<(String, Code)>,
+    journal: Journal,
 }
 
 /// Plays random calls. Returns how many were made, and how many kinds of answers there were.
@@ -50,8 +49,7 @@ pub(crate) fn play(config: &Config, seed: u64, steps: u64) -> (u64, usize) {
         cost: None,
         policy: abi::ACL_MEM_MALLOC_HUGE_ONLY,
         room: 0,
-        log: Vec::new(),
-        seen: BTreeSet::new(),
+        journal: Journal::default(),
     };
     if !config.has("aclrtIpcMemGetExportKey") {
         let mut key = [0; KEY];
@@ -79,22 +77,10 @@ pub(crate) fn play(config: &Config, seed: u64, steps: u64) -> (u64, usize) {
         }
         world.charges();
     }
-    (steps, world.seen.len())
+    (steps, world.journal.kinds())
 }
 
 impl World {
-    fn judge(&mut self, what: String, got: Code, right: Code) {
-        let text = (got != 0).then(api::recent_text).flatten();
-        self.log.push(format!("{what} = {got}"));
-        let call = what.split(' ').next().unwrap_or_default();
-        self.seen.insert((call.to_owned(), got));
-        assert!(
-            got == right && (got == 0 || text.as_ref().is_some_and(|text| !text.is_empty())),
-            "{what} answered {got}, right is {right}; its text: {text:?}\nlast steps:\n{}",
-            self.log[self.log.len().saturating_sub(20)..].join("\n")
-        );
-    }
-
     fn free_now(&self) -> usize {
         let (mut free, mut total) = (0, 0);
         let code = api::aclrtGetMemInfo(abi::ACL_HBM_MEM, &raw mut free, &raw mut total);
@@ -127,7 +113,7 @@ impl World {
             taken,
             alive * self.cost.unwrap_or(0),
             "bytes taken of the device\n{}",
-            self.log[self.log.len().saturating_sub(20)..].join("\n")
+            self.journal.last()
         );
     }
 
@@ -146,13 +132,14 @@ impl World {
         let mut out = std::ptr::null_mut();
         let code = api::aclrtMalloc(&raw mut out, BYTES as usize, self.policy);
         let full = self.memories.len() == self.room;
-        self.judge("make".to_owned(), code, if full { 207_001 } else { 0 });
+        self.journal
+            .judge("make".to_owned(), code, if full { 207_001 } else { 0 });
         if full {
             return;
         }
         let byte = self.source.below(256) as u8;
         let code = api::aclrtMemset(out, BYTES as usize, i32::from(byte), BYTES as usize);
-        self.judge("fill".to_owned(), code, 0);
+        self.journal.judge("fill".to_owned(), code, 0);
         self.memories.push(Memory {
             own: Some(out as u64),
             key: None,
@@ -174,7 +161,7 @@ impl World {
             KEY,
             1,
         );
-        self.judge(format!("export {own:#x}"), code, 0);
+        self.journal.judge(format!("export {own:#x}"), code, 0);
         assert!(key.contains(&0) && key[0] != 0, "a name that ends");
         self.memories[at].key = Some(key);
     }
@@ -188,7 +175,7 @@ impl World {
         };
         let mut out = std::ptr::null_mut();
         let code = api::aclrtIpcMemImportByKey(&raw mut out, key.as_ptr(), 1);
-        self.judge(format!("import {at}"), code, 0);
+        self.journal.judge(format!("import {at}"), code, 0);
         let fresh = out as u64;
         let mut known = self
             .memories
@@ -210,17 +197,19 @@ impl World {
             return;
         };
         let code = api::aclrtIpcMemClose(key.as_ptr());
-        self.judge(format!("close {at}"), code, 0);
+        self.journal.judge(format!("close {at}"), code, 0);
         if self.memories[at].imports.is_empty() {
             self.memories[at].key = None;
             let mut out = std::ptr::null_mut();
             let code = api::aclrtIpcMemImportByKey(&raw mut out, key.as_ptr(), 1);
-            self.judge(format!("import-closed {at}"), code, PARAM_INVALID);
+            self.journal
+                .judge(format!("import-closed {at}"), code, PARAM_INVALID);
             assert!(out.is_null(), "the output of a refused import");
         } else {
             let gone = self.memories[at].imports.remove(0);
             let code = api::aclrtMemset(gone as *mut c_void, 64, 1, 64);
-            self.judge(format!("fill-closed {gone:#x}"), code, PARAM_INVALID);
+            self.journal
+                .judge(format!("fill-closed {gone:#x}"), code, PARAM_INVALID);
         }
     }
 
@@ -233,9 +222,10 @@ impl World {
         let memory = self.memories.swap_remove(at);
         let own = memory.own.unwrap_or_default();
         let code = api::aclrtFree(own as *mut c_void);
-        self.judge(format!("release {own:#x}"), code, 0);
+        self.journal.judge(format!("release {own:#x}"), code, 0);
         let code = api::aclrtFree(own as *mut c_void);
-        self.judge(format!("release-twice {own:#x}"), code, PARAM_INVALID);
+        self.journal
+            .judge(format!("release-twice {own:#x}"), code, PARAM_INVALID);
     }
 
     /// One address of a memory, and a piece of it.
@@ -262,7 +252,8 @@ impl World {
             len,
             abi::ACL_MEMCPY_HOST_TO_DEVICE,
         );
-        self.judge(format!("write {to:#x}, {len} bytes"), code, 0);
+        self.journal
+            .judge(format!("write {to:#x}, {len} bytes"), code, 0);
         self.memories[at].bytes[from..from + len].copy_from_slice(&fresh);
     }
 
@@ -278,7 +269,8 @@ impl World {
             len,
             abi::ACL_MEMCPY_DEVICE_TO_HOST,
         );
-        self.judge(format!("read {address:#x}, {len} bytes"), code, 0);
+        self.journal
+            .judge(format!("read {address:#x}, {len} bytes"), code, 0);
         assert!(
             found == self.memories[at].bytes[from..from + len],
             "bytes at {address:#x}, which every address of the memory shares"

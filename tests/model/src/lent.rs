@@ -8,6 +8,7 @@ use cannery_abi as abi;
 
 use crate::api;
 use crate::config::Config;
+use crate::journal::Journal;
 use crate::memory::{peek, poke};
 use crate::model::{Code, PARAM_INVALID};
 use crate::source::Source;
@@ -52,8 +53,7 @@ struct World {
     stream: u64,
     has_managed: bool,
     blocks: BTreeMap<u64, Vec<Page>>,
-    log: Vec<String>,
-    seen: BTreeSet<(String, Code)>,
+    journal: Journal,
 }
 
 /// Plays random calls. Returns how many were made, and how many kinds of answers there were.
@@ -88,15 +88,14 @@ pub(crate) fn play(config: &Config, seed: u64, steps: u64) -> (u64, usize) {
         stream: stream as u64,
         has_managed: config.has("aclrtMemAllocManaged"),
         blocks: BTreeMap::new(),
-        log: Vec::new(),
-        seen: BTreeSet::new(),
+        journal: Journal::default(),
     };
     let steps = steps / 5;
     for _ in 0..steps {
         world.step();
     }
     world.finish();
-    (steps, world.seen.len())
+    (steps, world.journal.kinds())
 }
 
 fn place(id: i32) -> abi::aclrtMemManagedLocation {
@@ -111,19 +110,6 @@ fn place(id: i32) -> abi::aclrtMemManagedLocation {
 }
 
 impl World {
-    fn judge(&mut self, what: String, got: Code, right: Code) {
-        let text = (got != 0).then(api::recent_text).flatten();
-        self.log.push(format!("{what} = {got}"));
-        let call = what.split(' ').next().unwrap_or_default();
-        self.seen.insert((call.to_owned(), got));
-        let last = || self.log[self.log.len().saturating_sub(20)..].join("\n");
-        assert!(
-            got == right && (got == 0 || text.as_ref().is_some_and(|text| !text.is_empty())),
-            "{what} answered {got}, right is {right}; its text: {text:?}\nlast steps:\n{}",
-            last()
-        );
-    }
-
     fn step(&mut self) {
         let managed = if self.has_managed { 4 } else { 0 };
         match self.source.weighted(&[
@@ -176,7 +162,7 @@ impl World {
             false => 0,
         };
         let code = api::aclrtHostRegisterV2(start as *mut c_void, pages * PAGE, flags);
-        self.judge(
+        self.journal.judge(
             format!("register {start:#x}, {pages} pages, {flags:#x}"),
             code,
             right,
@@ -198,7 +184,8 @@ impl World {
             None => NOT_REGISTERED,
         };
         let code = api::aclrtHostUnregister(start as *mut c_void);
-        self.judge(format!("unregister {start:#x}"), code, right);
+        self.journal
+            .judge(format!("unregister {start:#x}"), code, right);
     }
 
     /// The device address, which is another one, and what the address is.
@@ -208,7 +195,8 @@ impl World {
         let mut out = std::ptr::null_mut();
         let code = api::aclrtHostGetDevicePointer(address as *mut c_void, &raw mut out, 0);
         let right = if held == Some(true) { 0 } else { PARAM_INVALID };
-        self.judge(format!("alias of {address:#x}"), code, right);
+        self.journal
+            .judge(format!("alias of {address:#x}"), code, right);
         assert_eq!(
             out.is_null(),
             right != 0,
@@ -221,7 +209,8 @@ impl World {
             rsv: [9; 4],
         };
         let code = api::aclrtPointerGetAttributes(address as *const c_void, &raw mut found);
-        self.judge(format!("attributes of {address:#x}"), code, 0);
+        self.journal
+            .judge(format!("attributes of {address:#x}"), code, 0);
         let right = match held {
             Some(_) => (abi::ACL_MEM_LOCATION_TYPE_HOST, 4096),
             None => (abi::ACL_MEM_LOCATION_TYPE_UNREGISTERED, 0),
@@ -249,7 +238,8 @@ impl World {
         let (to, at) = (self.device + from as u64, self.host + from as u64);
         let kind = abi::ACL_MEMCPY_HOST_TO_DEVICE;
         let code = api::aclrtMemcpy(to as *mut c_void, len, at as *const c_void, len, kind);
-        self.judge(format!("copy-in {from}, {len} bytes"), code, 0);
+        self.journal
+            .judge(format!("copy-in {from}, {len} bytes"), code, 0);
         self.copy[from..from + len].copy_from_slice(&fresh);
     }
 
@@ -258,7 +248,8 @@ impl World {
         let (at, to) = (self.device + from as u64, self.host + from as u64);
         let kind = abi::ACL_MEMCPY_DEVICE_TO_HOST;
         let code = api::aclrtMemcpy(to as *mut c_void, len, at as *const c_void, len, kind);
-        self.judge(format!("copy-out {from}, {len} bytes"), code, 0);
+        self.journal
+            .judge(format!("copy-out {from}, {len} bytes"), code, 0);
         self.shadow[from..from + len].copy_from_slice(&self.copy[from..from + len]);
         let whole = peek(self.host, PAGES * PAGE);
         assert!(
@@ -285,7 +276,8 @@ impl World {
         let kind = abi::ACL_MEMCPY_DEVICE_TO_DEVICE;
         let (to, from) = (self.device as *mut c_void, alias as *const c_void);
         let code = api::aclrtMemcpy(to, 64, from, 64, kind);
-        self.judge(format!("copy-alias {alias:#x}"), code, PARAM_INVALID);
+        self.journal
+            .judge(format!("copy-alias {alias:#x}"), code, PARAM_INVALID);
     }
 
     /// What runs on the device reaches the host memory through it.
@@ -296,7 +288,7 @@ impl World {
         let value = self.source.below(u64::MAX);
         let stream = self.stream as *mut c_void;
         let code = api::aclrtValueWrite(alias as *mut c_void, value, 0, stream);
-        self.judge(format!("write {alias:#x}"), code, 0);
+        self.journal.judge(format!("write {alias:#x}"), code, 0);
         assert_eq!(api::aclrtSynchronizeStream(stream), 0);
         let at = (address - self.host) as usize;
         self.shadow[at..at + 8].copy_from_slice(&value.to_ne_bytes());
@@ -312,7 +304,7 @@ impl World {
         let size = self.source.below(5 * UNIT) + 1;
         let mut out = std::ptr::null_mut();
         let code = api::aclrtMemAllocManaged(&raw mut out, size, 1);
-        self.judge(format!("make {size}"), code, 0);
+        self.journal.judge(format!("make {size}"), code, 0);
         let (start, pages) = (out as u64, size.div_ceil(UNIT));
         let clear = |(&at, block): (&u64, &Vec<Page>)| {
             start + pages * UNIT <= at || at + block.len() as u64 * UNIT <= start
@@ -331,7 +323,8 @@ impl World {
         let address = if inside { start + PAGE } else { start };
         let code = api::aclrtFree(address as *mut c_void);
         let right = if inside { PARAM_INVALID } else { 0 };
-        self.judge(format!("release {address:#x}"), code, right);
+        self.journal
+            .judge(format!("release {address:#x}"), code, right);
         if !inside {
             self.blocks.remove(&start);
         }
@@ -371,7 +364,7 @@ impl World {
                 .iter()
                 .any(elsewhere);
         let right = if refused { PARAM_INVALID } else { 0 };
-        self.judge(
+        self.journal.judge(
             format!("advise {advice} {address:#x}, {count} pages, {id}"),
             code,
             right,
@@ -401,7 +394,8 @@ impl World {
         let stream = self.stream as *mut c_void;
         let to = place(-1);
         let code = api::aclrtMemManagedPrefetchAsync(address as *const c_void, size, to, 0, stream);
-        self.judge(format!("prefetch {address:#x}, {count} pages"), code, 0);
+        self.journal
+            .judge(format!("prefetch {address:#x}, {count} pages"), code, 0);
         assert_eq!(api::aclrtSynchronizeStream(stream), 0);
         let block = self.blocks.get_mut(&start).expect("chosen just now");
         for page in &mut block[first..first + count] {
@@ -459,12 +453,12 @@ impl World {
             place,
             4 * right.len(),
         );
-        self.judge(
+        self.journal.judge(
             format!("attribute {attribute} of {address:#x}, {count} pages"),
             code,
             0,
         );
-        let last = self.log[self.log.len().saturating_sub(20)..].join("\n");
+        let last = self.journal.last();
         assert_eq!(got, right, "attribute {attribute} of {address:#x}\n{last}");
     }
 
@@ -472,11 +466,13 @@ impl World {
     fn finish(&mut self) {
         for start in std::mem::take(&mut self.ranges).into_keys() {
             let code = api::aclrtHostUnregister(start as *mut c_void);
-            self.judge(format!("end: unregister {start:#x}"), code, 0);
+            self.journal
+                .judge(format!("end: unregister {start:#x}"), code, 0);
         }
         for start in std::mem::take(&mut self.blocks).into_keys() {
             let code = api::aclrtFree(start as *mut c_void);
-            self.judge(format!("end: release {start:#x}"), code, 0);
+            self.journal
+                .judge(format!("end: release {start:#x}"), code, 0);
         }
         assert!(peek(self.host, PAGES * PAGE) == self.shadow, "host memory");
         assert_eq!(api::aclrtDestroyStream(self.stream as *mut c_void), 0);

@@ -22,6 +22,7 @@
 #![allow(clippy::print_stdout)] // A command-line tool.
 
 mod config;
+mod journal;
 mod keys;
 mod lent;
 mod mappings;

@@ -3,14 +3,15 @@
 //!
 //! Memory is filled in cells, so that the model needs one byte for each.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::ffi::c_void;
 
 use cannery_abi as abi;
 
 use crate::api;
 use crate::config::Config;
-use crate::model::{Code, NO_MEMORY, PARAM_INVALID};
+use crate::journal::Journal;
+use crate::model::{NO_MEMORY, PARAM_INVALID};
 use crate::source::Source;
 
 const UNIT: u64 = 2 << 20;
@@ -40,9 +41,7 @@ struct World {
     free: Vec<u64>,
     huge: i32,
     total: u64,
-    log: Vec<String>,
-    /// Calls and answers that were seen.
-    seen: BTreeSet<(String, Code)>,
+    journal: Journal,
 }
 
 /// Plays random calls. Returns how many were made, and how many kinds of answers there were.
@@ -57,8 +56,7 @@ pub(crate) fn play(config: &Config, seed: u64, steps: u64) -> (u64, usize) {
         free: vec![total; config.devices],
         huge: if config.is_ddr() { 2 } else { 4 },
         total,
-        log: Vec::new(),
-        seen: BTreeSet::new(),
+        journal: Journal::default(),
     };
     for device in (0..config.devices as i32).rev() {
         assert_eq!(api::aclrtSetDevice(device), 0);
@@ -69,23 +67,10 @@ pub(crate) fn play(config: &Config, seed: u64, steps: u64) -> (u64, usize) {
         world.step();
     }
     world.finish();
-    (steps, world.seen.len())
+    (steps, world.journal.kinds())
 }
 
 impl World {
-    fn judge(&mut self, what: String, got: Code, right: Code) {
-        let text = (got != 0).then(api::recent_text).flatten();
-        self.log.push(format!("{what} = {got}"));
-        let call = what.split(' ').next().unwrap_or_default();
-        self.seen.insert((call.to_owned(), got));
-        let steps = || self.log[self.log.len().saturating_sub(20)..].join("\n");
-        assert!(
-            got == right && (got == 0 || text.as_ref().is_some_and(|text| !text.is_empty())),
-            "{what} answered {got}, right is {right}; its text: {text:?}\nlast steps:\n{}",
-            steps()
-        );
-    }
-
     fn step(&mut self) {
         match self
             .source
@@ -167,7 +152,7 @@ impl World {
         let mut out = std::ptr::null_mut();
         let code =
             api::aclrtReserveMemAddress(&raw mut out, size as usize, 0, std::ptr::null_mut(), 0);
-        self.judge(format!("reserve {size}"), code, 0);
+        self.journal.judge(format!("reserve {size}"), code, 0);
         let (start, bytes) = (out as u64, size.next_multiple_of(UNIT));
         let clear = self
             .reservations
@@ -186,7 +171,7 @@ impl World {
         let free =
             found.is_some_and(|bytes| self.mappings.range(start..start + bytes).next().is_none());
         let code = api::aclrtReleaseMemAddress(start as *mut c_void);
-        self.judge(
+        self.journal.judge(
             format!("release {start:#x}"),
             code,
             if free { 0 } else { PARAM_INVALID },
@@ -218,7 +203,7 @@ impl World {
         let mut out = std::ptr::null_mut();
         let code = api::aclrtMallocPhysical(&raw mut out, size as usize, &raw const property, 0);
         let fits = bytes <= self.free[device];
-        self.judge(
+        self.journal.judge(
             format!("physical {size} on {device}"),
             code,
             if fits { 0 } else { NO_MEMORY },
@@ -249,7 +234,7 @@ impl World {
             self.forget_unused(handle);
         }
         let code = api::aclrtFreePhysical(handle as *mut c_void);
-        self.judge(format!("free {handle:#x}"), code, right);
+        self.journal.judge(format!("free {handle:#x}"), code, right);
     }
 
     fn map(&mut self) {
@@ -295,7 +280,8 @@ impl World {
             0,
         );
         let what = format!("map {handle:#x} at {address:#x}, {size} bytes, access {access}");
-        self.judge(what, code, if right { 0 } else { PARAM_INVALID });
+        self.journal
+            .judge(what, code, if right { 0 } else { PARAM_INVALID });
         if right {
             self.mappings.insert(address, Mapping { handle, access });
         }
@@ -309,7 +295,7 @@ impl World {
             PARAM_INVALID
         };
         let code = api::aclrtUnmapMem(start as *mut c_void);
-        self.judge(format!("unmap {start:#x}"), code, right);
+        self.journal.judge(format!("unmap {start:#x}"), code, right);
         if let Some(mapping) = self.mappings.remove(&start) {
             self.forget_unused(mapping.handle);
         }
@@ -320,7 +306,7 @@ impl World {
         let found = self.mappings.get(&start).map(|mapping| mapping.handle);
         let mut out = std::ptr::null_mut();
         let code = api::aclrtMemRetainAllocationHandle(start as *mut c_void, &raw mut out);
-        self.judge(
+        self.journal.judge(
             format!("retain {start:#x}"),
             code,
             if found.is_some() { 0 } else { PARAM_INVALID },
@@ -353,7 +339,7 @@ impl World {
         };
         let right = bytes.is_some() && !wrong;
         let code = api::aclrtMemSetAccess(start as *mut c_void, size as usize, &raw mut rights, 1);
-        self.judge(
+        self.journal.judge(
             format!("rights {start:#x}"),
             code,
             if right { 0 } else { PARAM_INVALID },
@@ -383,7 +369,7 @@ impl World {
             let bytes = vec![value; len];
             api::aclrtMemcpy(to, len, bytes.as_ptr().cast(), len, 1)
         };
-        self.judge(
+        self.journal.judge(
             format!("write {start:#x}, {count} cells"),
             code,
             if cells.is_some() { 0 } else { PARAM_INVALID },
@@ -401,7 +387,7 @@ impl World {
         let mut bytes = vec![0xa5_u8; len];
         let code = api::aclrtMemcpy(bytes.as_mut_ptr().cast(), len, api::pointer(start), len, 2);
         let cells = self.cells(start, count);
-        self.judge(
+        self.journal.judge(
             format!("read {start:#x}, {count} cells"),
             code,
             if cells.is_some() { 0 } else { PARAM_INVALID },
@@ -415,7 +401,7 @@ impl World {
                 cell.iter().all(|&byte| byte == want),
                 "cell {number} of {start:#x} is {:#04x} ..., must be {want:#04x}; last steps:\n{}",
                 cell[0],
-                self.log[self.log.len().saturating_sub(20)..].join("\n")
+                self.journal.last()
             );
         }
     }
@@ -429,7 +415,7 @@ impl World {
         let (mut base, mut size) = (std::ptr::null_mut(), 0);
         let code =
             api::aclrtMemGetAddressRange(address as *mut c_void, &raw mut base, &raw mut size);
-        self.judge(
+        self.journal.judge(
             format!("range of {address:#x}"),
             code,
             if found.is_some() { 0 } else { PARAM_INVALID },
@@ -446,7 +432,7 @@ impl World {
         assert_eq!(api::aclrtSetDevice(device as i32), 0);
         let (mut free, mut total) = (0usize, 0usize);
         let code = api::aclrtGetMemInfo(self.huge, &raw mut free, &raw mut total);
-        self.judge(format!("figures of {device}"), code, 0);
+        self.journal.judge(format!("figures of {device}"), code, 0);
         let right = (self.free[device], self.total);
         assert_eq!(
             (free as u64, total as u64),
@@ -459,7 +445,7 @@ impl World {
     fn reset(&mut self) {
         let device = self.source.below(self.free.len() as u64) as usize;
         let code = api::aclrtResetDeviceForce(device as i32);
-        self.judge(format!("reset {device}"), code, 0);
+        self.journal.judge(format!("reset {device}"), code, 0);
         assert_eq!(api::aclrtSetDevice(device as i32), 0);
         let memories = &self.memories;
         let stays = |mapping: &Mapping| memories[&mapping.handle].device != device;
@@ -485,20 +471,23 @@ impl World {
         while let Some((&start, _)) = self.mappings.iter().next() {
             let handle = self.mappings[&start].handle;
             let code = api::aclrtUnmapMem(start as *mut c_void);
-            self.judge(format!("end: unmap {start:#x}"), code, 0);
+            self.journal
+                .judge(format!("end: unmap {start:#x}"), code, 0);
             self.mappings.remove(&start);
             self.forget_unused(handle);
         }
         for (handle, memory) in std::mem::take(&mut self.memories) {
             for _ in 0..memory.references {
                 let code = api::aclrtFreePhysical(handle as *mut c_void);
-                self.judge(format!("end: free {handle:#x}"), code, 0);
+                self.journal
+                    .judge(format!("end: free {handle:#x}"), code, 0);
             }
             self.free[memory.device] += memory.bytes;
         }
         for start in std::mem::take(&mut self.reservations).into_keys() {
             let code = api::aclrtReleaseMemAddress(start as *mut c_void);
-            self.judge(format!("end: release {start:#x}"), code, 0);
+            self.journal
+                .judge(format!("end: release {start:#x}"), code, 0);
         }
         for _ in 0..2 * self.free.len() {
             self.figures();

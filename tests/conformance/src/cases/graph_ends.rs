@@ -4,23 +4,47 @@ use super::gate::*;
 use super::graph::*;
 use super::support::*;
 
-/// Ends a stream that endless runs were queued on.
-fn endless_on_a_stream(t: &T, force: bool) {
-    // The end of what is queued on a stream is the end of the runs that are queued there, of no other.
+/// A built model whose runs go on without end while the first integer of `index` is 0; then they fill memory
+/// with 4 on a second stream, and end.
+struct Endless {
+    model: aclmdlRI,
+    index: *mut c_void,
+    p: *mut c_void,
+    old: Vec<u8>,
+}
+
+/// `front` queues what comes before the loop.
+fn endless<R>(t: &T, front: impl FnOnce(aclrtStream) -> R) -> (Endless, R) {
     let index = t.words(&[0]);
-    let (p, _) = t.filled(LEN);
+    let (p, old) = t.filled(LEN);
     let model = t.build();
     let (s, r) = (t.persistent(), t.persistent());
     t.bind(model, s);
     t.bind_later(model, r);
     let (top, end) = (t.label(), t.label());
     let both = t.label_list(&mut [top, end]);
-    let begun = t.counted(s);
+    let queued = front(s);
     t.set_label(top, s);
     t.jump(index, 2, both, s);
     t.set_label(end, r);
     t.fill(p, 4, r);
     t.build_end(model);
+    let endless = Endless {
+        model,
+        index,
+        p,
+        old,
+    };
+    (endless, queued)
+}
+
+/// Ends a stream that endless runs were queued on.
+fn endless_on_a_stream(t: &T, force: bool) {
+    // The end of what is queued on a stream is the end of the runs that are queued there, of no other.
+    let (it, begun) = endless(t, |s| t.counted(s));
+    let Endless {
+        model, index, p, ..
+    } = it;
     let other = t.stream();
     for last in [false, true] {
         let calls = begun.calls();
@@ -64,19 +88,13 @@ pub(super) fn cases() -> Vec<Case> {
         let setup = Setup::device0().env("CANNERY_SCHEDULE", schedule);
         list.push(case(id, setup, |t| {
             // Ended by an abort; the streams of the model can run it again.
-            let index = t.words(&[0]);
-            let (p, old) = t.filled(LEN);
-            let model = t.build();
-            let (s, r) = (t.persistent(), t.persistent());
-            t.bind(model, s);
-            t.bind_later(model, r);
-            let (top, end) = (t.label(), t.label());
-            let both = t.label_list(&mut [top, end]);
-            t.set_label(top, s);
-            t.jump(index, 2, both, s);
-            t.set_label(end, r);
-            t.fill(p, 4, r);
-            t.build_end(model);
+            let (it, ()) = endless(t, |_| ());
+            let Endless {
+                model,
+                index,
+                p,
+                old,
+            } = it;
             t.fails(aclmdlRIExecute(model, 30), TOO_LATE, "a run without end");
             t.fails(aclmdlRIDestroy(model), RUNNING, "its end meanwhile");
             t.ok(aclmdlRIAbort(model), "aclmdlRIAbort");

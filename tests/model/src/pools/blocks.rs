@@ -87,7 +87,8 @@ impl World {
         let pool = handle as *mut c_void;
         let code = api::aclrtMemPoolMallocAsync(&raw mut out, size as usize, pool, on);
         let what = format!("alloc {size} of {handle:#x} on {stream}: {out:?}, {choice:?}");
-        self.judge(what, code, if choice.is_some() { 0 } else { INTERNAL });
+        self.journal
+            .judge(what, code, if choice.is_some() { 0 } else { INTERNAL });
         let Some(choice) = choice else {
             assert!(out.is_null(), "an address of a refused request");
             return;
@@ -112,7 +113,7 @@ impl World {
     fn settle(&mut self, handle: u64, start: u64, units: u64, stream: usize, choice: Choice) {
         let end = start + units * UNIT;
         let clear = |at: u64, taken: u64| at + taken * UNIT <= start || end <= at;
-        let last = self.last();
+        let last = self.journal.last();
         for (&at, block) in &self.blocks {
             assert!(
                 clear(at, block.units),
@@ -203,7 +204,8 @@ impl World {
         let on = self.streams[stream].handle as *mut c_void;
         let code = api::aclrtMemPoolFreeAsync(address as *mut c_void, on);
         let right = if found.is_some() { 0 } else { PARAM_INVALID };
-        self.judge(format!("free {address:#x} on {stream}"), code, right);
+        self.journal
+            .judge(format!("free {address:#x} on {stream}"), code, right);
         if let Some(block) = found {
             let ticket = Some(self.now(stream));
             self.came_back(address, block, ticket);
@@ -219,7 +221,8 @@ impl World {
         let found = self.blocks.remove(&address);
         let code = api::aclrtFree(address as *mut c_void);
         let right = if found.is_some() { 0 } else { PARAM_INVALID };
-        self.judge(format!("free-at-once {address:#x}"), code, right);
+        self.journal
+            .judge(format!("free-at-once {address:#x}"), code, right);
         if let Some(block) = found {
             self.came_back(address, block, None);
         }

@@ -7,13 +7,14 @@
 mod blocks;
 mod streams;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::ffi::c_void;
 
 use cannery_abi as abi;
 
 use crate::api;
 use crate::config::Config;
+use crate::journal::Journal;
 use crate::model::{Code, PARAM_INVALID};
 use crate::source::Source;
 use streams::{Event, Stream};
@@ -95,8 +96,7 @@ struct World {
     /// Free bytes when no pool holds anything.
     base: usize,
     tag: u8,
-    log: Vec<String>,
-    seen: BTreeSet<(String, Code)>,
+    journal: Journal,
 }
 
 /// Plays random calls. Returns how many were made, and how many kinds of answers there were.
@@ -121,8 +121,7 @@ pub(crate) fn play(config: &Config, seed: u64, steps: u64) -> (u64, usize) {
         free: (0, 0),
         base: 0,
         tag: 0,
-        log: Vec::new(),
-        seen: BTreeSet::new(),
+        journal: Journal::default(),
     };
     world.begin();
     let steps = steps / 10;
@@ -130,7 +129,7 @@ pub(crate) fn play(config: &Config, seed: u64, steps: u64) -> (u64, usize) {
         world.step();
     }
     world.finish();
-    (steps, world.seen.len())
+    (steps, world.journal.kinds())
 }
 
 fn props(most: u64) -> abi::aclrtMemPoolProps {
@@ -187,22 +186,6 @@ impl World {
         self.base = (huge + normal) as usize;
     }
 
-    fn judge(&mut self, what: String, got: Code, right: Code) {
-        let text = (got != 0).then(api::recent_text).flatten();
-        self.log.push(format!("{what} = {got}"));
-        let call = what.split(' ').next().unwrap_or_default();
-        self.seen.insert((call.to_owned(), got));
-        assert!(
-            got == right && (got == 0 || text.as_ref().is_some_and(|text| !text.is_empty())),
-            "{what} answered {got}, right is {right}; its text: {text:?}\nlast steps:\n{}",
-            self.last()
-        );
-    }
-
-    fn last(&self) -> String {
-        self.log[self.log.len().saturating_sub(30)..].join("\n")
-    }
-
     fn step(&mut self) {
         match self
             .source
@@ -243,7 +226,7 @@ impl World {
         let mut out = std::ptr::null_mut();
         let props = props(most);
         let code = api::aclrtMemPoolCreate(&raw mut out, &raw const props);
-        self.judge(format!("create {most}"), code, 0);
+        self.journal.judge(format!("create {most}"), code, 0);
         let pool = Pool {
             limit: most.div_ceil(UNIT),
             rules: [true; 3],
@@ -255,12 +238,14 @@ impl World {
     fn destroy(&mut self) {
         let Some(handle) = self.pool() else { return };
         let code = api::aclrtMemPoolDestroy(handle as *mut c_void);
-        self.judge(format!("destroy {handle:#x}"), code, 0);
+        self.journal.judge(format!("destroy {handle:#x}"), code, 0);
         self.end(handle);
         let code = api::aclrtMemPoolDestroy(handle as *mut c_void);
-        self.judge(format!("destroy again {handle:#x}"), code, INTERNAL);
+        self.journal
+            .judge(format!("destroy again {handle:#x}"), code, INTERNAL);
         let code = api::aclrtMemPoolTrimTo(handle as *mut c_void, 0);
-        self.judge(format!("trim dead {handle:#x}"), code, INTERNAL);
+        self.journal
+            .judge(format!("trim dead {handle:#x}"), code, INTERNAL);
     }
 
     fn end(&mut self, handle: u64) {
@@ -299,7 +284,12 @@ impl World {
         }
         if surplus < gone {
             let right = (pool.reserved() - surplus) * UNIT;
-            assert_eq!(self.attribute(handle, RESERVED), right, "{}", self.last());
+            assert_eq!(
+                self.attribute(handle, RESERVED),
+                right,
+                "{}",
+                self.journal.last()
+            );
             self.trim_to(handle, self.pools[&handle].used * UNIT);
             return;
         }
@@ -324,20 +314,27 @@ impl World {
         };
         if keep > limit * UNIT || keep < used * UNIT {
             let code = api::aclrtMemPoolTrimTo(handle as *mut c_void, keep as usize);
-            self.judge(format!("trim {handle:#x} to {keep}"), code, INTERNAL);
+            self.journal
+                .judge(format!("trim {handle:#x} to {keep}"), code, INTERNAL);
             return;
         }
         self.trim_to(handle, keep);
         if keep > used * UNIT && keep < reserved * UNIT {
             let right = keep.div_ceil(UNIT) * UNIT;
-            assert_eq!(self.attribute(handle, RESERVED), right, "{}", self.last());
+            assert_eq!(
+                self.attribute(handle, RESERVED),
+                right,
+                "{}",
+                self.journal.last()
+            );
             self.trim_to(handle, used * UNIT);
         }
     }
 
     fn trim_to(&mut self, handle: u64, keep: u64) {
         let code = api::aclrtMemPoolTrimTo(handle as *mut c_void, keep as usize);
-        self.judge(format!("trim {handle:#x} to {keep}"), code, 0);
+        self.journal
+            .judge(format!("trim {handle:#x} to {keep}"), code, 0);
         if keep == self.pools[&handle].used * UNIT {
             self.give_up_all(handle);
         }
@@ -369,7 +366,7 @@ impl World {
         };
         let place = (&raw mut value).cast();
         let code = api::aclrtMemPoolSetAttr(handle as *mut c_void, attribute, place);
-        self.judge(
+        self.journal.judge(
             format!("set {attribute} of {handle:#x} to {value}"),
             code,
             right,
@@ -398,7 +395,12 @@ impl World {
             ];
             for (attribute, right) in right {
                 let got = self.attribute(handle, attribute);
-                assert_eq!(got, right, "{attribute} of {handle:#x}\n{}", self.last());
+                assert_eq!(
+                    got,
+                    right,
+                    "{attribute} of {handle:#x}\n{}",
+                    self.journal.last()
+                );
             }
         }
         let charged: u64 = self
@@ -408,7 +410,12 @@ impl World {
             .sum();
         let free = free_bytes(abi::ACL_MEM_HUGE) + free_bytes(abi::ACL_MEM_NORMAL);
         let right = self.base - (charged * UNIT) as usize;
-        assert_eq!(free, right, "free bytes of the device\n{}", self.last());
+        assert_eq!(
+            free,
+            right,
+            "free bytes of the device\n{}",
+            self.journal.last()
+        );
     }
 
     /// Gives everything back, and sees that nothing is left.
@@ -418,13 +425,15 @@ impl World {
         while let Some((address, block)) = self.blocks.pop_first() {
             let on = self.streams[0].handle as *mut c_void;
             let code = api::aclrtMemPoolFreeAsync(address as *mut c_void, on);
-            self.judge(format!("end: free {address:#x}"), code, 0);
+            self.journal
+                .judge(format!("end: free {address:#x}"), code, 0);
             let ticket = Some(self.now(0));
             self.came_back(address, block, ticket);
         }
         while let Some(handle) = self.pool() {
             let code = api::aclrtMemPoolDestroy(handle as *mut c_void);
-            self.judge(format!("end: destroy {handle:#x}"), code, 0);
+            self.journal
+                .judge(format!("end: destroy {handle:#x}"), code, 0);
             self.end(handle);
         }
         self.figures();

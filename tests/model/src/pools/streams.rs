@@ -73,7 +73,7 @@ impl World {
             assert!(
                 idle || status == abi::ACL_STREAM_STATUS_NOT_READY,
                 "a stream that waits is complete\n{}",
-                self.last()
+                self.journal.last()
             );
         }
         let streams = &self.streams;
@@ -117,7 +117,7 @@ impl World {
         let (gate, value) = (stream.gate as *mut c_void, stream.gates);
         let flag = abi::ACL_STREAM_WAIT_VALUE_GEQ;
         let code = api::aclrtValueWait(gate, value, flag, stream.handle as *mut c_void);
-        self.judge(format!("close {number}"), code, 0);
+        self.journal.judge(format!("close {number}"), code, 0);
         self.put(number, Item::Gate);
     }
 
@@ -128,7 +128,7 @@ impl World {
             let (gate, value) = (stream.gate as *mut c_void, stream.gates);
             let code = api::aclrtValueWrite(gate, value, 0, self.control as *mut c_void);
             stream.done = stream.items.len();
-            self.judge(format!("open {number}"), code, 0);
+            self.journal.judge(format!("open {number}"), code, 0);
         }
         self.run();
         for (address, block) in &self.blocks {
@@ -144,7 +144,7 @@ impl World {
                     "unit {unit} of {address:#x} holds {:#04x} ..., must hold {:#04x}; last steps:\n{}",
                     bytes[0],
                     block.tag,
-                    self.last()
+                    self.journal.last()
                 );
             }
         }
@@ -155,7 +155,8 @@ impl World {
         let number = self.source.below(STREAMS as u64) as usize;
         let stream = self.streams[number].handle as *mut c_void;
         let code = api::aclrtRecordEvent(self.events[event].handle as *mut c_void, stream);
-        self.judge(format!("record {event} on {number}"), code, 0);
+        self.journal
+            .judge(format!("record {event} on {number}"), code, 0);
         let mut after = self.streams[number].after;
         after[number] = self.now(number).1;
         self.put(number, Item::Work);
@@ -170,7 +171,8 @@ impl World {
             return;
         };
         let code = api::aclrtStreamWaitEvent(stream, self.events[event].handle as *mut c_void);
-        self.judge(format!("wait {event} on {number}"), code, 0);
+        self.journal
+            .judge(format!("wait {event} on {number}"), code, 0);
         for (mine, theirs) in self.streams[number].after.iter_mut().zip(after) {
             *mine = (*mine).max(theirs);
         }
@@ -185,7 +187,7 @@ impl World {
             return;
         }
         let code = api::aclrtSynchronizeStream(self.streams[number].handle as *mut c_void);
-        self.judge(format!("synchronize {number}"), code, 0);
+        self.journal.judge(format!("synchronize {number}"), code, 0);
         for handle in self.pools.keys().copied().collect::<Vec<_>>() {
             let pool = &self.pools[&handle];
             let keep = pool.threshold / UNIT;
@@ -204,14 +206,16 @@ impl World {
             let handle = self.events[event].handle as *mut c_void;
             let (from, to) = (self.streams[other].handle, self.streams[stream].handle);
             let code = api::aclrtRecordEvent(handle, from as *mut c_void);
-            self.judge(format!("record {event} on {other}"), code, 0);
+            self.journal
+                .judge(format!("record {event} on {other}"), code, 0);
             let mut after = self.streams[other].after;
             after[other] = self.now(other).1;
             self.put(other, Item::Work);
             let position = self.now(other);
             self.events[event].record = Some((position, after));
             let code = api::aclrtStreamWaitEvent(to as *mut c_void, handle);
-            self.judge(format!("wait {event} on {stream}"), code, 0);
+            self.journal
+                .judge(format!("wait {event} on {stream}"), code, 0);
             for (mine, theirs) in self.streams[stream].after.iter_mut().zip(after) {
                 *mine = (*mine).max(theirs);
             }
