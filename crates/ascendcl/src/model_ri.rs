@@ -25,7 +25,7 @@ fn list<'a>(
     (Some(out), count)
 }
 
-fn text<'a>(pointer: *const c_char) -> Result<Option<&'a str>, Error> {
+fn text<'a>(param: &'static str, pointer: *const c_char) -> Result<Option<&'a str>, Error> {
     if pointer.is_null() {
         return Ok(None);
     }
@@ -33,7 +33,7 @@ fn text<'a>(pointer: *const c_char) -> Result<Option<&'a str>, Error> {
     let text = unsafe { CStr::from_ptr(pointer) };
     text.to_str()
         .map(Some)
-        .map_err(|_| Error::cause("path", "a text that is not UTF-8", "must be UTF-8"))
+        .map_err(|_| Error::cause(param, "a text that is not UTF-8", "must be UTF-8"))
 }
 
 /// Bytes that aclmdlRIGetName gives at most, the end included.
@@ -103,13 +103,13 @@ faces! {
         => graph::end_task(modelRI as u64, stream as u64);
     /// aclmdlRIBuildEnd
     fn aclmdlRIBuildEnd(modelRI: abi::aclmdlRI, reserve: *mut c_void)
-        => graph::build_end(modelRI as u64, !reserve.is_null());
+        => graph::build_end(modelRI as u64, reserve as u64);
     /// aclmdlRIGetId
     fn aclmdlRIGetId(modelRI: abi::aclmdlRI, modelRIId: *mut u32)
         => graph::id(modelRI as u64, place(modelRIId));
     /// aclmdlRISetName
     fn aclmdlRISetName(modelRI: abi::aclmdlRI, name: *const c_char)
-        => graph::set_name(modelRI as u64, text(name)?);
+        => graph::set_name(modelRI as u64, text("name", name)?);
     /// aclmdlRIGetName
     fn aclmdlRIGetName(modelRI: abi::aclmdlRI, maxLen: u32, name: *mut c_char) => {
         let text = graph::name(modelRI as u64)?;
@@ -207,7 +207,7 @@ faces! {
     fn aclmdlRIDebugPrint(modelRI: abi::aclmdlRI) => graph::debug_print(modelRI as u64);
     /// aclmdlRIDebugJsonPrint
     fn aclmdlRIDebugJsonPrint(modelRI: abi::aclmdlRI, path: *const c_char, flags: u32)
-        => graph::debug_json(modelRI as u64, text(path)?, flags);
+        => graph::debug_json(modelRI as u64, text("path", path)?, flags);
 }
 
 fn write(

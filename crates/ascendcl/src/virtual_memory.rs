@@ -170,7 +170,7 @@ faces! {
             return Err(Error::null("handle"));
         }
         if handleType != abi::ACL_MEM_HANDLE_TYPE_NONE {
-            return Err(Error::value("handleType", handleType, "0 (ACL_MEM_HANDLE_TYPE_NONE)"));
+            return Err(Error::value("handleType", handleType, "must be 0 (ACL_MEM_HANDLE_TYPE_NONE)"));
         }
         if shareableHandle.is_null() {
             return Err(Error::null("shareableHandle"));

@@ -32,11 +32,15 @@ pub enum Family {
     Imported = 12,
     /// What the runtime takes for kernels: binaries, device variables, launch arguments
     Kernel = 13,
+    /// aclmdlRICondHandleCreate
+    Condition = 14,
+    /// What goes with a context or device: aclrtCtxGetFloatOverflowAddr, aclrtGetHardwareSyncAddr
+    Status = 15,
 }
 
 impl Family {
     /// Every family, in order of its number.
-    pub const ALL: [Family; 14] = [
+    pub const ALL: [Family; 16] = [
         Family::Malloc,
         Family::Cached,
         Family::Align32,
@@ -51,6 +55,8 @@ impl Family {
         Family::Managed,
         Family::Imported,
         Family::Kernel,
+        Family::Condition,
+        Family::Status,
     ];
 
     /// The family with this number; unknown numbers are plain device memory.
@@ -81,6 +87,8 @@ impl Family {
             Family::Managed => "aclrtMemAllocManaged",
             Family::Imported => "aclrtIpcMemImportByKey",
             Family::Kernel => "aclrtBinaryLoad",
+            Family::Condition => "aclmdlRICondHandleCreate",
+            Family::Status => "aclrtCtxGetFloatOverflowAddr or aclrtGetHardwareSyncAddr",
         }
     }
 
@@ -92,6 +100,8 @@ impl Family {
             Family::HiMpi => "hi_mpi_dvpp_free",
             Family::Host | Family::HostWithCfg => "aclrtFreeHost",
             Family::Kernel => "aclrtBinaryUnLoad",
+            Family::Condition => "aclmdlRIDestroy",
+            Family::Status => "aclrtResetDevice",
             Family::Mapping => "aclrtUnmapMem",
             Family::Pool => "aclrtMemPoolFreeAsync or aclrtFree",
             Family::Imported => "aclrtIpcMemClose",

@@ -73,7 +73,10 @@ fn unregister<F: Copy>(
         }
         None => Err(Fault::Param {
             param: "cbFunc",
-            cause: format!("this function is not registered for type {kind}"),
+            cause: format!(
+                "this function is not registered for type {kind}, or no longer; pass function and type as they were \
+                 registered"
+            ),
         }
         .into()),
     }

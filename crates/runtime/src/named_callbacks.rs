@@ -64,9 +64,19 @@ impl<F: Copy> NamedCallbacks<F> {
         let known = entries.iter().position(|entry| entry.name == name);
         match (function, known) {
             (Some(_), Some(_)) => {
-                return Err(Error::cause("regName", name, "is registered already"));
+                return Err(Error::cause(
+                    "regName",
+                    name,
+                    "is registered already; unregister it first (NULL as the function), or choose another name",
+                ));
             }
-            (None, None) => return Err(Error::cause("regName", name, "is not registered")),
+            (None, None) => {
+                return Err(Error::cause(
+                    "regName",
+                    name,
+                    "is not registered, or no longer; pass a name that was registered",
+                ));
+            }
             (Some(function), None) => entries.push(Entry {
                 name: name.to_owned(),
                 function,

@@ -33,6 +33,7 @@ mod graph_life;
 mod graph_modes;
 mod graph_refusals;
 mod graph_streams;
+mod graph_texts;
 mod graph_trace;
 mod graph_update;
 mod graph_values;
@@ -132,6 +133,7 @@ pub(crate) fn all() -> Vec<Case> {
         graph_refusals::cases(),
         graph_streams::cases(),
         graph_trace::cases(),
+        graph_texts::cases(),
         graph_update::cases(),
         graph_values::cases(),
         host::cases(),

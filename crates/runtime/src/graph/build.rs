@@ -26,7 +26,7 @@ pub fn build_begin(out: Option<&mut u64>, flag: u32) -> Result<()> {
         return Err(Error::null("modelRI"));
     };
     if flag != 0 {
-        return Err(Error::value("flag", flag, "0 (reserved)"));
+        return Err(Error::value("flag", flag, "must be 0 (reserved)"));
     }
     let model = Model::new(&here()?, Phase::Building, true);
     model.publish()?;
@@ -41,7 +41,11 @@ fn building(model: &Model) -> Result<()> {
     Err(Error::rt_param(
         abi::ACL_ERROR_RT_PARAM_INVALID,
         "modelRI",
-        "is not being built: a capture made it, or aclmdlRIBuildEnd ended that",
+        format!(
+            "model {:#x} is not being built: a capture made it, or aclmdlRIBuildEnd ended that; begin another one \
+             (aclmdlRIBuildBegin)",
+            model.handle
+        ),
     ))
 }
 
@@ -69,7 +73,10 @@ pub fn bind_stream(model: u64, handle: u64, flag: u32) -> Result<()> {
         return Err(Error::rt_param(
             abi::ACL_ERROR_RT_PARAM_INVALID,
             "stream",
-            "only streams with ACL_STREAM_PERSISTENT (4) can be bound (aclrtCreateStreamWithConfig)",
+            format!(
+                "stream {handle:#x} was made without ACL_STREAM_PERSISTENT (4); only streams with it can be bound \
+                 (aclrtCreateStreamWithConfig)"
+            ),
         ));
     }
     let branch = {
@@ -88,8 +95,24 @@ pub fn bind_stream(model: u64, handle: u64, flag: u32) -> Result<()> {
     Err(Error::rt_param(
         abi::ACL_ERROR_RT_PARAM_INVALID,
         "stream",
-        "belongs to a model already; unbind it first (aclmdlRIUnbindStream)",
+        taken(stream, handle),
     ))
+}
+
+/// Why a stream cannot be bound.
+fn taken(stream: &Stream, handle: u64) -> String {
+    match stream.captured() {
+        Some(it) if it.model.is_capturing() => format!(
+            "stream {handle:#x} is being captured; end the capture first (aclmdlRICaptureEnd)"
+        ),
+        Some(it) => format!(
+            "stream {handle:#x} belongs to model {:#x} already; unbind it first (aclmdlRIUnbindStream)",
+            it.model.handle
+        ),
+        None => format!(
+            "an update is under way on stream {handle:#x}; end it first (aclmdlRICaptureTaskUpdateEnd)"
+        ),
+    }
 }
 
 fn bound(model: &Arc<Model>, handle: u64) -> Result<&'static Stream> {
@@ -102,7 +125,10 @@ fn bound(model: &Arc<Model>, handle: u64) -> Result<&'static Stream> {
         _ => Err(Error::rt_param(
             abi::ACL_ERROR_RT_PARAM_INVALID,
             "stream",
-            "is not bound to this model (aclmdlRIBindStream)",
+            format!(
+                "stream {handle:#x} is not bound to model {:#x}; bind it first (aclmdlRIBindStream)",
+                model.handle
+            ),
         )),
     }
 }
@@ -130,10 +156,7 @@ pub fn unbind_stream(model: u64, stream: u64) -> Result<()> {
     let model = find(model)?;
     let stream = bound(&model, stream)?;
     if model.is_running() {
-        return Err(Error::sequence(
-            abi::ACL_ERROR_RT_MODEL_RUNNING,
-            "a run of the model is not over; wait for its stream first (aclrtSynchronizeStream)",
-        ));
+        return Err(model.running());
     }
     stream.end_capture(&model);
     Ok(())
@@ -144,12 +167,12 @@ pub fn unbind_stream(model: u64, stream: u64) -> Result<()> {
 /// # Errors
 /// 100000 for NULL and for a reserved argument that is not; 107017; 107000 for a model that is not being
 /// built, and for jumps to labels that none of its streams has: it goes on being built then.
-pub fn build_end(model: u64, reserved: bool) -> Result<()> {
+pub fn build_end(model: u64, reserve: u64) -> Result<()> {
     let model = find(model)?;
-    if reserved {
+    if reserve != 0 {
         return Err(Error::cause(
             "reserve",
-            "not NULL",
+            format!("{reserve:#x}"),
             "reserved, must be NULL",
         ));
     }
@@ -178,7 +201,10 @@ pub fn clean_stream(handle: u64) -> Result<()> {
         return Err(Error::rt_param(
             abi::ACL_ERROR_RT_PARAM_INVALID,
             "stream",
-            "only streams with ACL_STREAM_PERSISTENT (4) keep their tasks (aclrtCreateStreamWithConfig)",
+            format!(
+                "stream {handle:#x} was made without ACL_STREAM_PERSISTENT (4); only streams with it keep their tasks \
+                 (aclrtCreateStreamWithConfig)"
+            ),
         ));
     }
     let Some(it) = stream.captured().filter(|it| it.model.state().built) else {
@@ -188,10 +214,7 @@ pub fn clean_stream(handle: u64) -> Result<()> {
     };
     let mut state = it.model.state();
     if state.is_running() {
-        return Err(Error::sequence(
-            abi::ACL_ERROR_RT_MODEL_RUNNING,
-            "a run of the model that the stream is bound to is not over; wait for it first",
-        ));
+        return Err(it.model.running());
     }
     for node in state
         .nodes

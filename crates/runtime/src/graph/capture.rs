@@ -88,7 +88,7 @@ fn start(handle: u64, mode: i32) -> Result<(Here, &'static Stream)> {
         return Err(captured(handle));
     }
     if stream.keeps_tasks() {
-        return Err(super::update::under_way());
+        return Err(super::update::under_way(handle));
     }
     Ok((here, stream))
 }
@@ -147,8 +147,11 @@ pub fn begin_to_model(handle: u64, model: u64, mode: i32) -> Result<()> {
     if model.is_body() && model.is_running() {
         return Err(Error::sequence(
             abi::ACL_ERROR_RT_MODEL_RUNNING,
-            "a run of the model that has this body is not over; wait for its stream first \
-             (aclrtSynchronizeStream)",
+            format!(
+                "a run of the model that has body {:#x} is not over; wait for its stream first \
+                 (aclrtSynchronizeStream)",
+                model.handle
+            ),
         ));
     }
     {
@@ -156,7 +159,10 @@ pub fn begin_to_model(handle: u64, model: u64, mode: i32) -> Result<()> {
         if !matches!(state.phase, Phase::Ready) || state.built {
             return Err(Error::sequence(
                 abi::ACL_ERROR_RT_MODEL_CAPTURED,
-                "the model is being captured or built, or was built; only a captured model takes more",
+                format!(
+                    "model {:#x} is being captured or built, or was built; only a captured model takes more",
+                    model.handle
+                ),
             ));
         }
         enter(&model, handle, stream)?;

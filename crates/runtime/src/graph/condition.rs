@@ -7,6 +7,7 @@
 use std::sync::Arc;
 
 use cannery_abi as abi;
+use cannery_observe::Family;
 
 use super::capture::not_captured;
 use super::model::{About, Model, Phase, What, bad, find, find_condition};
@@ -109,17 +110,23 @@ pub fn create(model: u64, default: u32, flag: i32, out: Option<&mut u64>) -> Res
         return Err(Error::rt_param(
             abi::ACL_ERROR_RT_MODEL_CONTEXT,
             "modelRI",
-            "the model belongs to another context; make that current first (aclrtSetCurrentContext)",
+            format!(
+                "model {:#x} belongs to another context; make that current first (aclrtSetCurrentContext)",
+                model.handle
+            ),
         ));
     }
     if model.state().built {
         return Err(Error::rt_param(
             abi::ACL_ERROR_RT_PARAM_INVALID,
             "modelRI",
-            "the model is built from bound streams; conditions belong to captured ones",
+            format!(
+                "model {:#x} is built from bound streams; conditions belong to captured ones",
+                model.handle
+            ),
         ));
     }
-    let block = DeviceBlock::new(&here, 8)?;
+    let block = DeviceBlock::of(&here, 8, Family::Condition)?;
     crate::memory::inner::clear(&block, 8);
     let assigned = flag == abi::ACL_MODEL_RI_COND_HANDLE_ASSIGN_DEFAULT;
     let mut state = model.state();
@@ -216,9 +223,9 @@ pub fn add(handle: u64, what: i32, out: &mut [u64], stream: u64) -> Result<()> {
             abi::ACL_ERROR_RT_PARAM_INVALID,
             "params.handle",
             format!(
-                "the condition belongs to model {}, the stream is captured into model {}; make one for that \
-                 (aclmdlRICondHandleCreate)",
-                model.id, it.model.id
+                "condition {handle:#x} belongs to model {:#x}, stream {stream:#x} is captured into model {:#x}; make \
+                 one for that (aclmdlRICondHandleCreate)",
+                model.handle, it.model.handle
             ),
         ));
     }

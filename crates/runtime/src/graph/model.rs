@@ -362,6 +362,49 @@ impl Model {
         parent.is_some_and(|parent| parent.is_running())
     }
 
+    /// Refuses a call while a run is not over.
+    pub(super) fn running(&self) -> Error {
+        let handle = self.handle;
+        Error::sequence(
+            abi::ACL_ERROR_RT_MODEL_RUNNING,
+            format!(
+                "a run of model {handle:#x} is not over; wait for its stream first (aclrtSynchronizeStream)"
+            ),
+        )
+    }
+
+    /// Refuses a call while it is being captured.
+    pub(super) fn capturing(&self) -> Error {
+        let handle = self.handle;
+        Error::sequence(
+            abi::ACL_ERROR_RT_MODEL_CAPTURED,
+            format!(
+                "model {handle:#x} is being captured; end the capture first (aclmdlRICaptureEnd)"
+            ),
+        )
+    }
+
+    /// Refuses a call that needs a model that was made.
+    ///
+    /// # Errors
+    /// 107026 while it is being captured or built.
+    pub(super) fn ready(&self) -> Result<()> {
+        match self.state().phase {
+            Phase::Ready => Ok(()),
+            Phase::Capturing(_) => Err(self.capturing()),
+            Phase::Building => Err(self.building(abi::ACL_ERROR_RT_MODEL_CAPTURED)),
+        }
+    }
+
+    /// Refuses a call while it is being built.
+    pub(super) fn building(&self, code: i32) -> Error {
+        let handle = self.handle;
+        Error::sequence(
+            code,
+            format!("model {handle:#x} is being built; end that first (aclmdlRIBuildEnd)"),
+        )
+    }
+
     /// Its bodies.
     pub(super) fn bodies(&self) -> Vec<Arc<Model>> {
         let state = self.state();
@@ -498,7 +541,10 @@ pub(super) fn bodies_ready(model: &Model) -> Result<()> {
     }
     Err(Error::sequence(
         abi::ACL_ERROR_RT_SUB_ACLGRAPH_IS_CAPTURING,
-        "a body of a conditional task of the model is being captured; end that first (aclmdlRICaptureEnd)",
+        format!(
+            "a body of a conditional task of model {:#x} is being captured; end that first (aclmdlRICaptureEnd)",
+            model.handle
+        ),
     ))
 }
 
@@ -514,8 +560,8 @@ pub(super) fn no_body(model: &Model) -> Result<()> {
         abi::ACL_ERROR_RT_PARAM_INVALID,
         "modelRI",
         format!(
-            "model {} is a body of a conditional task; run and destroy the model that has the task",
-            model.id
+            "model {:#x} is a body of a conditional task; run and destroy the model that has the task",
+            model.handle
         ),
     ))
 }
@@ -589,7 +635,11 @@ pub fn unregister_destroy_callback(handle: u64, function: Option<Destroyed>) -> 
         return Err(Error::rt_param(
             abi::ACL_ERROR_RT_PARAM_INVALID,
             "func",
-            "is not registered for this model",
+            format!(
+                "function {:#x} is not registered for model {handle:#x}, or no longer; pass one that was registered \
+                 (aclmdlRIDestroyRegisterCallback)",
+                function as usize
+            ),
         ));
     }
     Ok(())
@@ -609,16 +659,10 @@ pub fn destroy(handle: u64) -> Result<()> {
     {
         let mut state = model.state();
         if matches!(state.phase, Phase::Capturing(_)) {
-            return Err(Error::sequence(
-                abi::ACL_ERROR_RT_MODEL_CAPTURED,
-                "the model is being captured; end the capture first (aclmdlRICaptureEnd)",
-            ));
+            return Err(model.capturing());
         }
         if state.is_running() {
-            return Err(Error::sequence(
-                abi::ACL_ERROR_RT_MODEL_RUNNING,
-                "a run of the model is not over; wait for its stream first (aclrtSynchronizeStream)",
-            ));
+            return Err(model.running());
         }
     }
     remove(&model)

@@ -101,10 +101,20 @@ pub fn operator(info: Option<&[u8]>, size: usize) -> Result<()> {
     })
 }
 
+/// As many of the first bytes of a text as are whole characters.
+fn beginning(text: &str, most: usize) -> &str {
+    let mut end = most.min(text.len());
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
+}
+
 /// aclrtCacheLastTaskExtendInfo: of more than 4096 bytes the first ones are kept.
 ///
 /// # Errors
-/// 100000 for NULL, for a size of 0 and for what is not UTF-8; 107029 when the thread gave no task to a model that is
+/// 100000 for NULL, for a size of 0, for what is not UTF-8, and for what is no JSON (of more than 65536 bytes, the
+/// first ones are looked at for UTF-8 only); 107029 when the thread gave no task to a model that is
 /// being made.
 pub fn more(info: Option<&[u8]>, size: usize) -> Result<()> {
     let Some(info) = info else {
@@ -114,24 +124,37 @@ pub fn more(info: Option<&[u8]>, size: usize) -> Result<()> {
         return Err(Error::zero("infoSize"));
     }
     crate::process::current()?;
-    let kept = &info[..info.len().min(KEPT)];
-    let kept = match str::from_utf8(kept) {
+    let whole = match str::from_utf8(info) {
         Ok(text) => text,
         // Cut within a character.
-        Err(wrong) if wrong.error_len().is_none() && size > kept.len() => {
-            str::from_utf8(&kept[..wrong.valid_up_to()]).unwrap_or_default()
+        Err(wrong) if wrong.error_len().is_none() && size > info.len() => {
+            str::from_utf8(&info[..wrong.valid_up_to()]).unwrap_or_default()
         }
         Err(wrong) => {
             let at = wrong.valid_up_to();
             return Err(Error::cause(
                 "extendInfoPtr",
-                format!("{:#04x}", kept[at]),
-                "must be UTF-8",
+                format!("{:#04x}", info[at]),
+                format!("byte {at} is no UTF-8; pass a JSON text in UTF-8"),
             ));
         }
     };
     // A string of C may come with its end.
-    let kept = kept.trim_end_matches('\0').to_owned();
+    let whole = whole.trim_end_matches('\0');
+    if size == info.len()
+        && let Err(wrong) = serde_json::from_str::<serde_json::Value>(whole)
+    {
+        return Err(Error::cause(
+            "extendInfoPtr",
+            format!("a text of {} bytes", whole.len()),
+            format!(
+                "is no JSON (line {}, column {}); pass one JSON value, an object for instance",
+                wrong.line(),
+                wrong.column()
+            ),
+        ));
+    }
+    let kept = beginning(whole, KEPT).to_owned();
     with_last("extendInfoPtr", true, |notes, _| {
         notes.more = kept;
         Ok(())

@@ -2,10 +2,8 @@
 
 use std::io::Write as _;
 
-use cannery_abi as abi;
-
-use super::model::{Model, Node, Phase, State, What, bodies_ready, find};
-use crate::error::{Error, Result};
+use super::model::{Model, Node, State, What, bodies_ready, find};
+use crate::error::Result;
 use crate::os::file_limits;
 use crate::process::current;
 use crate::window::Window;
@@ -13,14 +11,9 @@ use crate::window::Window;
 /// A model that can be shown: it is complete, and so are its bodies.
 pub(super) fn ready(handle: u64) -> Result<std::sync::Arc<Model>> {
     let model = find(handle)?;
-    if matches!(model.state().phase, Phase::Ready) {
-        bodies_ready(&model)?;
-        return Ok(model);
-    }
-    Err(Error::sequence(
-        abi::ACL_ERROR_RT_MODEL_CAPTURED,
-        "the model is being captured or built; end that first",
-    ))
+    model.ready()?;
+    bodies_ready(&model)?;
+    Ok(model)
 }
 
 /// A task, in words.

@@ -61,16 +61,10 @@ fn run_on(model: &Model, handle: u64, stream: &'static Stream, fate: &Arc<Fate>)
     match &state.phase {
         Phase::Ready => {}
         Phase::Capturing(_) => {
-            return Err(Error::sequence(
-                abi::ACL_ERROR_RT_MODEL_CAPTURED,
-                "the model is being captured; end the capture first (aclmdlRICaptureEnd)",
-            ));
+            return Err(model.capturing());
         }
         Phase::Building => {
-            return Err(Error::sequence(
-                abi::ACL_ERROR_RT_MODEL_EXECUTE,
-                "the model is being built; end that first (aclmdlRIBuildEnd)",
-            ));
+            return Err(model.building(abi::ACL_ERROR_RT_MODEL_EXECUTE));
         }
     }
     let program = match state.decides() {
@@ -232,7 +226,11 @@ pub fn execute(model: u64, timeout: i32) -> Result<()> {
         if !engine::wait_for(made.1, made.1.submitted(), until) {
             return Err(Error::sequence(
                 abi::ACL_ERROR_RT_STREAM_SYNC_TIMEOUT,
-                "the model was not done in time; it goes on",
+                format!(
+                    "model {:#x} was not done after {timeout} ms; the run goes on; give it more time, or end it \
+                     (aclmdlRIAbort for a built model)",
+                    model.handle
+                ),
             ));
         }
         match made.1.take_error() {
@@ -258,9 +256,11 @@ pub fn abort(model: u64) -> Result<()> {
     let (runs, passes) = {
         let state = model.state();
         if !state.built {
-            return Err(Error::unsupported(
-                "captured models cannot be aborted; abort the stream they run on (aclrtStreamAbort)",
-            ));
+            return Err(Error::unsupported(format!(
+                "model {:#x} was captured, and such models cannot be aborted; abort the stream it runs on \
+                 (aclrtStreamAbort)",
+                model.handle
+            )));
         }
         (state.walks.living(), state.passes.living())
     };

@@ -56,16 +56,6 @@ pub struct Places {
     pub operator: (u64, usize),
 }
 
-fn ready(model: &Model) -> Result<()> {
-    match model.state().phase {
-        Phase::Ready => Ok(()),
-        _ => Err(Error::sequence(
-            abi::ACL_ERROR_RT_MODEL_CAPTURED,
-            "the model is being captured or built; end that first",
-        )),
-    }
-}
-
 fn too_small(have: u32, need: usize) -> Error {
     Error::sequence(
         abi::ACL_ERROR_RT_INSUFFICIENT_INPUT_ARRAY,
@@ -96,7 +86,7 @@ pub fn streams(handle: u64, out: Option<&mut [u64]>, count: Option<&mut u32>) ->
     let Some(count) = count else {
         return Err(Error::null("numStreams"));
     };
-    ready(&model)?;
+    model.ready()?;
     let list: Vec<u64> = model
         .state()
         .branches
@@ -399,20 +389,22 @@ pub fn disable_task(task: u64) -> Result<()> {
 /// 100000 for NULL; 107017; 107026; 107040 for a built model, and while a run is not over: nothing changes then.
 pub fn update(handle: u64) -> Result<()> {
     let model = find(handle)?;
-    ready(&model)?;
+    model.ready()?;
     let running = model.is_running();
     let mut state = model.state();
     let cause = if state.built {
-        "the model was built; only captured models can be updated"
+        format!("model {handle:#x} was built; only captured models can be updated")
     } else if running {
-        "a run of the model is not over; wait for its stream first (aclrtSynchronizeStream)"
+        format!(
+            "a run of model {handle:#x} is not over; wait for its stream first (aclrtSynchronizeStream)"
+        )
     } else {
-        ""
+        String::new()
     };
     if !cause.is_empty() {
         return Err(Fault::State {
             code: abi::ACL_ERROR_RT_MODEL_UPDATE_FAILED,
-            cause: cause.to_owned(),
+            cause,
         }
         .into());
     }
@@ -435,20 +427,24 @@ pub(super) fn copy_into(
     stream: &'static Stream,
     handle: u64,
 ) -> Result<()> {
-    ready(inner)?;
+    inner.ready()?;
     super::model::bodies_ready(inner)?;
     if inner.holds(&outer.model) {
         return Err(Fault::State {
             code: abi::ACL_ERROR_RT_MODEL_CAPTURED,
-            cause: "a model cannot hold itself".to_owned(),
+            cause: format!(
+                "model {:#x} is being captured on stream {handle:#x}, and cannot hold itself; run another one there",
+                inner.handle
+            ),
         }
         .into());
     }
     let from = inner.state();
     if from.built {
-        return Err(Error::unsupported(
-            "the run of a built model cannot be captured; only that of a captured one",
-        ));
+        return Err(Error::unsupported(format!(
+            "model {:#x} was built, and its runs cannot be captured; capture those of a captured model",
+            inner.handle
+        )));
     }
     let mut into = outer.model.state();
     for task in from

@@ -41,7 +41,12 @@ pub fn debug_json(handle: u64, path: Option<&str>, flags: u32) -> Result<()> {
         Error::rt_cause(
             "path",
             path,
-            format!("cannot be written: {error}; choose a file in a directory of yours"),
+            match file_limits::remedy(&error) {
+                Some(remedy) => format!("cannot be written: {error}; {remedy}"),
+                None => {
+                    format!("cannot be written: {error}; choose a file in a directory of yours")
+                }
+            },
         )
     })
 }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use cannery_abi as abi;
 
 use super::capture::not_captured;
-use super::model::{Model, Phase, What, find_group};
+use super::model::{Model, What, find_group};
 use crate::error::{Error, Fault, Result};
 use crate::stream::manage::stream_of_call;
 use crate::stream::task::Task;
@@ -32,8 +32,10 @@ fn wrong_state(cause: impl Into<String>) -> Error {
 }
 
 /// The stream collects an update.
-pub(super) fn under_way() -> Error {
-    wrong_state("an update is under way on the stream; end it first (aclmdlRICaptureTaskUpdateEnd)")
+pub(super) fn under_way(handle: u64) -> Error {
+    wrong_state(format!(
+        "an update is under way on stream {handle:#x}; end it first (aclmdlRICaptureTaskUpdateEnd)"
+    ))
 }
 
 /// aclmdlRICaptureTaskGrpBegin: what is captured on the stream from now on is a group.
@@ -48,9 +50,9 @@ pub fn group_begin(handle: u64) -> Result<()> {
     let mut state = it.model.state();
     let open = &mut state.branches[it.branch].group;
     if open.is_some() {
-        return Err(wrong_state(
-            "a task group is open on the stream already; end it first",
-        ));
+        return Err(wrong_state(format!(
+            "a task group is open on stream {handle:#x} already; end it first (aclmdlRICaptureTaskGrpEnd)"
+        )));
     }
     *open = Some(Vec::new());
     state.branches[it.branch].interrupted = false;
@@ -73,9 +75,9 @@ pub fn group_end(handle: u64, out: Option<&mut u64>) -> Result<()> {
     };
     let mut state = it.model.state();
     let Some(nodes) = state.branches[it.branch].group.take() else {
-        return Err(wrong_state(
-            "no task group was begun on the stream (aclmdlRICaptureTaskGrpBegin)",
-        ));
+        return Err(wrong_state(format!(
+            "no task group was begun on stream {handle:#x}; begin one first (aclmdlRICaptureTaskGrpBegin)"
+        )));
     };
     if state.branches[it.branch].interrupted {
         return Err(Fault::State {
@@ -112,12 +114,7 @@ pub fn update_begin(handle: u64, group: u64) -> Result<()> {
     let (model, number) = find_group(group)?;
     let (_, stream) = stream_of_call("stream", handle)?;
     super::capture::refuse_captured(stream, handle)?;
-    if !matches!(model.state().phase, Phase::Ready) {
-        return Err(Error::sequence(
-            abi::ACL_ERROR_RT_MODEL_CAPTURED,
-            "the model of the group is being captured; end the capture first",
-        ));
-    }
+    model.ready()?;
     let update = Update {
         model,
         group: number,
@@ -126,9 +123,12 @@ pub fn update_begin(handle: u64, group: u64) -> Result<()> {
     if stream.begin_update(update) {
         return Ok(());
     }
-    Err(wrong_state(
-        "an update is under way on the stream, or it is bound to a model",
-    ))
+    if stream.is_captured() {
+        return Err(wrong_state(format!(
+            "stream {handle:#x} is bound to a model; update on another one"
+        )));
+    }
+    Err(under_way(handle))
 }
 
 /// A task was submitted to a stream that collects an update.
@@ -155,9 +155,9 @@ pub(crate) fn take(stream: &'static Stream, task: Task) {
 pub fn update_end(handle: u64) -> Result<()> {
     let (_, stream) = stream_of_call("stream", handle)?;
     let Some(mut update) = stream.end_update() else {
-        return Err(wrong_state(
-            "no update was begun on the stream (aclmdlRICaptureTaskUpdateBegin)",
-        ));
+        return Err(wrong_state(format!(
+            "no update was begun on stream {handle:#x}; begin one first (aclmdlRICaptureTaskUpdateBegin)"
+        )));
     };
     let state = update.model.state();
     let nodes = &state.groups[update.group];

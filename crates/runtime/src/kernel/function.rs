@@ -368,7 +368,7 @@ pub fn sync_address(out: Option<&mut u64>) -> Result<()> {
         *out = page.address();
         return Ok(());
     }
-    let page = DeviceBlock::new(&here, BYTES)?;
+    let page = DeviceBlock::of(&here, BYTES, cannery_observe::Family::Status)?;
     crate::memory::inner::clear(&page, BYTES);
     *out = page.address();
     pages.push(page);

@@ -142,14 +142,14 @@ const MOST_BARRIERS: usize = abi::ACL_RT_CMO_MAX_BARRIER_NUM as usize;
 
 /// The stream of a call that only streams of a model may make.
 fn bound_stream(stream: u64) -> Result<(Here, &'static Stream)> {
-    let (here, stream) = stream_of_call("stream", stream)?;
-    if stream.is_captured() {
-        return Ok((here, stream));
+    let (here, found) = stream_of_call("stream", stream)?;
+    if found.is_captured() {
+        return Ok((here, found));
     }
     Err(Error::rt_param(
         abi::ACL_ERROR_RT_PARAM_INVALID,
         "stream",
-        "is not bound to a model; bind it first (aclmdlRIBindStream)",
+        format!("stream {stream:#x} is not bound to a model; bind it first (aclmdlRIBindStream)"),
     ))
 }
 
@@ -219,7 +219,7 @@ pub fn wait_barrier(
         ));
     }
     if flag != 0 {
-        return Err(Error::value("flag", flag, "0 (reserved)"));
+        return Err(Error::value("flag", flag, "must be 0 (reserved)"));
     }
     crate::process::current()?;
     if count == 0 {

@@ -1,5 +1,5 @@
 //! Device memory that the runtime takes for itself: kernel binaries, device variables, launch
-//! arguments. It is charged like any other and named in the reports; aclrtFree refuses it.
+//! arguments, conditions of models, words of a context or device. It is charged like any other and named in the reports; aclrtFree refuses it.
 
 use std::sync::atomic::Ordering;
 
@@ -11,7 +11,6 @@ use super::{guard, malloc};
 use crate::error::Result;
 use crate::process::{Here, Runtime};
 
-const MASK: u16 = families(&[Family::Kernel]);
 /// From here on blocks start on pages.
 const PAGE: u64 = 4096;
 /// From here on 2 MiB pages are tried first.
@@ -24,14 +23,23 @@ pub(crate) struct DeviceBlock {
     /// Resets of the device when the block was made: a reset takes it away.
     resets: u64,
     address: u64,
+    family: Family,
 }
 
 impl DeviceBlock {
-    /// `bytes` bytes on the device of the caller, at a multiple of 64. Contents are whatever was there.
+    /// `bytes` bytes on the device of the caller for kernels, at a multiple of 64. Contents are whatever was there.
     ///
     /// # Errors
     /// 207001 when the pages run out.
     pub(crate) fn new(here: &Here, bytes: u64) -> Result<DeviceBlock> {
+        DeviceBlock::of(here, bytes, Family::Kernel)
+    }
+
+    /// As [`new`](Self::new), for another purpose.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub(crate) fn of(here: &Here, bytes: u64, family: Family) -> Result<DeviceBlock> {
         let store = here.store()?;
         let size = bytes.next_multiple_of(32);
         let mut request = Request {
@@ -47,7 +55,7 @@ impl DeviceBlock {
             } else {
                 size
             },
-            family: Family::Kernel,
+            family,
             module: APP_MODULE,
         };
         let resets = here.device().resets().load(Ordering::Acquire);
@@ -72,6 +80,7 @@ impl DeviceBlock {
             device: here.device().index(),
             resets,
             address,
+            family,
         };
         guard::touch(block.alias(), bytes)?;
         Ok(block)
@@ -112,7 +121,7 @@ impl Drop for DeviceBlock {
         if self.is_there()
             && let Some(store) = device.store()
         {
-            store.release(self.address, MASK, |_| ());
+            store.release(self.address, families(&[self.family]), |_| ());
         }
     }
 }

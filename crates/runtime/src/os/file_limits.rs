@@ -102,7 +102,7 @@ pub(crate) fn remedy(error: &io::Error) -> Option<String> {
             "the machine has as many files open as it may; close some, or raise its limit (fs.file-max)"
                 .to_owned(),
         ),
-        Some(libc::EFBIG) => Some(match longest() {
+        _ if error.kind() == io::ErrorKind::FileTooLarge => Some(match longest() {
             Some(most) => format!(
                 "a file of this process may have {most} bytes at most; raise the limit (ulimit -f)"
             ),
@@ -149,5 +149,10 @@ mod tests {
         assert_eq!(remedy(&error), None);
         let error = std::io::Error::from_raw_os_error(libc::EMFILE);
         assert!(remedy(&error).is_some_and(|text| text.contains("ulimit -n")));
+        // The kernel's own, and what is refused before it comes to that.
+        let ours = std::io::Error::new(std::io::ErrorKind::FileTooLarge, "too long");
+        for error in [std::io::Error::from_raw_os_error(libc::EFBIG), ours] {
+            assert!(remedy(&error).is_some());
+        }
     }
 }

@@ -399,6 +399,9 @@ pub fn unregister(stage: i32, callback: abi::aclrtSnapShotCallBack) -> Result<()
     Err(Error::rt_param(
         abi::ACL_ERROR_RT_PARAM_INVALID,
         "callback",
-        format!("this function is not registered for stage {stage}"),
+        format!(
+            "this function is not registered for stage {stage}, or no longer; pass function and stage as they were \
+             registered"
+        ),
     ))
 }

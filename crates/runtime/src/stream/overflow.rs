@@ -28,7 +28,7 @@ pub fn flag_address() -> Result<u64> {
         return Ok(block.address());
     }
     // Another one would be of memory that a reset has taken away.
-    let block = DeviceBlock::new(&here, STATUS)?;
+    let block = DeviceBlock::of(&here, STATUS, cannery_observe::Family::Status)?;
     // SAFETY: fresh memory of so many bytes, which nobody knows yet.
     unsafe { os::copy::fill(block.alias(), 0, STATUS) };
     let address = block.address();

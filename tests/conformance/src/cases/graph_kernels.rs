@@ -355,13 +355,13 @@ fn notes(t: &T) {
         t.fails_with(more(&wrong, bytes.len()), ERROR_FRONT, "UTF-8", "no UTF-8");
     }
     // What is kept of it ends within a character.
-    let wide = CString::new(format!("a{}", "\u{e9}".repeat(5_000))).unwrap_or_default();
-    t.ok(more(&wide, 10_001), "a long text of wide characters");
+    let wide = CString::new(format!("\"{}\"", "\u{e9}".repeat(5_000))).unwrap_or_default();
+    t.ok(more(&wide, 10_002), "a long text of wide characters");
     t.ok(operator(65_536), "aclrtCacheLastTaskOpInfo");
     t.ok(more(&json, size), "aclrtCacheLastTaskExtendInfo");
     fill(2);
-    let long = CString::new("y".repeat(10_000)).unwrap_or_default();
-    t.ok(more(&long, 10_000), "a long text");
+    let long = CString::new(format!("\"{}\"", "y".repeat(10_000))).unwrap_or_default();
+    t.ok(more(&long, 10_002), "a long text");
     let note = info.as_ptr() as usize;
     let elsewhere = on_thread(|| aclrtCacheLastTaskOpInfo(addr(note), 1));
     t.eq(

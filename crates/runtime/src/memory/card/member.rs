@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use super::POOLS;
 use super::machine::{Identity, Machine, Slot, tentative, tentative_bytes};
 use crate::log;
-use crate::os::{host, process, shared_page};
+use crate::os::{file_limits, host, process, shared_page};
 use crate::patient;
 use crate::settings::Settings;
 use crate::window::MemoryPlan;
@@ -82,9 +82,11 @@ fn member(settings: &Settings, plan: &MemoryPlan) -> std::io::Result<&'static Me
         match Machine::join(&identity, settings.devices, settings.quota) {
             Ok((machine, slot, owner)) => (machine, slot, owner, true),
             Err(error) => {
+                let remedy = file_limits::remedy(&error)
+                    .unwrap_or_else(|| "set CANNERY_RUNTIME_DIR to a private directory".to_owned());
                 log::warn(format_args!(
                     "device memory is not shared with other processes, this one has the card to \
-                     itself: {error}; set CANNERY_RUNTIME_DIR to a private directory"
+                     itself: {error}; {remedy}"
                 ));
                 let machine = Machine::private(&identity, settings.devices)?;
                 let (slot, owner) = machine.enter(settings.quota)?;

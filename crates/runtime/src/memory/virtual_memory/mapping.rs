@@ -51,7 +51,7 @@ fn map_with(
         return Err(Error::zero("size"));
     }
     if flags != 0 {
-        return Err(Error::value("flags", flags, "0"));
+        return Err(Error::value("flags", flags, "must be 0"));
     }
     let runtime = current()?;
     refuse_on_soc(runtime)?;

@@ -41,7 +41,7 @@ pub fn malloc_physical(
         return Err(Error::null("prop"));
     };
     if flags != 0 {
-        return Err(Error::value("flags", flags, "0"));
+        return Err(Error::value("flags", flags, "must be 0"));
     }
     property.check()?;
     let decoded = property.decode()?;

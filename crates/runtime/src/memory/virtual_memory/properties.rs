@@ -119,7 +119,7 @@ impl Property {
             return Err(Error::value(
                 "memAttr",
                 self.attribute,
-                "an HBM attribute (4, 5, 10) or one without a memory kind (12 to 17): DDR attributes are for \
+                "must be an HBM attribute (4, 5, 10) or one without a memory kind (12 to 17): DDR attributes are for \
                  host locations",
             ));
         }
@@ -127,7 +127,7 @@ impl Property {
             return Err(Error::value(
                 "memAttr",
                 self.attribute,
-                "a DDR attribute (2, 3, 6, 7) or one without a memory kind (12, 13, 15, 16) for a host \
+                "must be a DDR attribute (2, 3, 6, 7) or one without a memory kind (12, 13, 15, 16) for a host \
                  location",
             ));
         }
@@ -150,14 +150,14 @@ impl Property {
             return Err(Error::value(
                 "prop->handleType",
                 self.handle_type,
-                "ACL_MEM_HANDLE_TYPE_NONE (0)",
+                "must be ACL_MEM_HANDLE_TYPE_NONE (0)",
             ));
         }
         if self.allocation_type != abi::ACL_MEM_ALLOCATION_TYPE_PINNED {
             return Err(Error::value(
                 "prop->allocationType",
                 self.allocation_type,
-                "ACL_MEM_ALLOCATION_TYPE_PINNED (0)",
+                "must be ACL_MEM_ALLOCATION_TYPE_PINNED (0)",
             ));
         }
         if !self.is_host() && self.location_type != abi::ACL_MEM_LOCATION_TYPE_DEVICE {

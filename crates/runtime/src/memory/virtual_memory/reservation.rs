@@ -16,11 +16,11 @@ fn check(out: bool, size: u64, alignment: u64, flags: u64) -> Result<()> {
         return Err(Error::zero("size"));
     }
     if alignment != 0 {
-        return Err(Error::value("alignment", alignment, "0 (reserved)"));
+        return Err(Error::value("alignment", alignment, "must be 0 (reserved)"));
     }
     // 1 is what old callers pass; it meant huge pages.
     if flags > 1 {
-        return Err(Error::value("flags", flags, "0"));
+        return Err(Error::value("flags", flags, "must be 0"));
     }
     Ok(())
 }
