@@ -192,25 +192,26 @@ fn message_page(page: &mut Page, message: &Message, language: Language) {
     }
     if !message.codes.is_empty() {
         page.heading(label(language, "Comes with", "伴随的返回码"));
-        for code in message
-            .codes
-            .iter()
-            .filter_map(|value| knowledge::code(*value))
-        {
-            page.item(
-                "  ",
-                &format!(
-                    "{} {}: {}",
-                    code.value,
-                    code.name,
-                    code.words(language).meaning
-                ),
-            );
-        }
+        codes(page, &message.codes, language);
     }
     if !message.manual.is_empty() {
         page.heading(label(language, "Read on", "更多信息"));
         page.paragraph(&manual(&message.manual, language));
+    }
+}
+
+/// An item for each code.
+fn codes(page: &mut Page, values: &[i32], language: Language) {
+    for code in values.iter().filter_map(|value| knowledge::code(*value)) {
+        page.item(
+            "  ",
+            &format!(
+                "{} {}: {}",
+                code.value,
+                code.name,
+                code.words(language).meaning
+            ),
+        );
     }
 }
 
@@ -250,21 +251,7 @@ fn function_page(page: &mut Page, function: &Function, language: Language) {
             "Return codes that the contract names (others are possible)",
             "规则中提到的返回码（也可能返回其他值）",
         ));
-        for code in function
-            .codes
-            .iter()
-            .filter_map(|value| knowledge::code(*value))
-        {
-            page.item(
-                "  ",
-                &format!(
-                    "{} {}: {}",
-                    code.value,
-                    code.name,
-                    code.words(language).meaning
-                ),
-            );
-        }
+        codes(page, &function.codes, language);
     }
     page.heading(label(language, "Read on", "更多信息"));
     let chapter = match language {

@@ -23,14 +23,17 @@ pub(crate) enum Control {
     /// Another branch begins, this one goes on.
     Activate { branch: usize },
     /// Another branch begins and this one ends, if two values compare so.
-    Switch {
-        left: u64,
-        right: u64,
-        condition: i32,
-        /// 64-bit values rather than 32-bit ones.
-        wide: bool,
-        branch: usize,
-    },
+    Switch { values: Comparison, branch: usize },
+}
+
+/// Two values in device memory, and how they have to compare.
+#[derive(Clone, Copy)]
+pub(crate) struct Comparison {
+    left: u64,
+    right: u64,
+    condition: i32,
+    /// 64-bit values rather than 32-bit ones.
+    wide: bool,
 }
 
 /// Looks at four bytes of device memory.
@@ -46,16 +49,18 @@ pub(super) fn long(at: u64) -> u64 {
     unsafe { AtomicU64::from_ptr(at as *mut u64) }.load(Ordering::Acquire)
 }
 
-/// Whether two values in device memory compare as a switch asks.
-pub(super) fn compares(left: u64, right: u64, condition: i32, wide: bool) -> bool {
-    let signed = |at: u64| {
-        if wide {
-            long(at).cast_signed()
-        } else {
-            i64::from(word(at).cast_signed())
-        }
-    };
-    holds(condition, signed(left), signed(right))
+impl Comparison {
+    /// Looks at them.
+    pub(super) fn holds(self) -> bool {
+        let signed = |at: u64| {
+            if self.wide {
+                long(at).cast_signed()
+            } else {
+                i64::from(word(at).cast_signed())
+            }
+        };
+        holds(self.condition, signed(self.left), signed(self.right))
+    }
 }
 
 fn holds(condition: i32, left: i64, right: i64) -> bool {
@@ -102,10 +107,13 @@ impl Control {
             }
             Control::Activate { branch } => format!("{branch}"),
             Control::Switch {
-                left,
-                right,
-                condition,
-                wide,
+                values:
+                    Comparison {
+                        left,
+                        right,
+                        condition,
+                        wide,
+                    },
                 branch,
             } => format!(
                 "to {branch} if {} bits at {:#x} {} those at {:#x}",
@@ -225,14 +233,13 @@ pub fn switch(
     let branch = branch_of(&it, "trueStream", when_true)?;
     let left = operand(&here, "leftValue", left, bytes)?;
     let right = operand(&here, "rightValue", right, bytes)?;
-    let control = Control::Switch {
+    let values = Comparison {
         left,
         right,
         condition,
         wide,
-        branch,
     };
-    push(&it, control);
+    push(&it, Control::Switch { values, branch });
     Ok(())
 }
 

@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 
 use cannery_abi as abi;
 
-use super::control::{self, Control};
+use super::control::{self, Comparison, Control};
 use super::model::{Slot, State, What};
 use super::pass::Fate;
 use crate::error::{Error, Result};
@@ -41,20 +41,9 @@ enum Step {
     RecordExternal(u64),
     WaitExternal(u64),
     ResetExternal(u64),
-    Jump {
-        at: u64,
-        places: Box<[Place]>,
-    },
-    Activate {
-        branch: usize,
-    },
-    Switch {
-        left: u64,
-        right: u64,
-        condition: i32,
-        wide: bool,
-        branch: usize,
-    },
+    Jump { at: u64, places: Box<[Place]> },
+    Activate { branch: usize },
+    Switch { values: Comparison, branch: usize },
 }
 
 /// One run under way.
@@ -175,17 +164,8 @@ impl State {
                         .collect::<Result<_>>()?,
                 },
                 What::Control(Control::Activate { branch }) => Step::Activate { branch: *branch },
-                What::Control(Control::Switch {
-                    left,
-                    right,
-                    condition,
-                    wide,
-                    branch,
-                }) => Step::Switch {
-                    left: *left,
-                    right: *right,
-                    condition: *condition,
-                    wide: *wide,
+                What::Control(Control::Switch { values, branch }) => Step::Switch {
+                    values: *values,
                     branch: *branch,
                 },
                 _ => continue,
@@ -455,14 +435,8 @@ impl Walk {
                 begin_walk(run, (*branch, 0));
                 Next::On
             }
-            Step::Switch {
-                left,
-                right,
-                condition,
-                wide,
-                branch,
-            } => {
-                if control::compares(*left, *right, *condition, *wide) {
+            Step::Switch { values, branch } => {
+                if values.holds() {
                     begin_walk(run, (*branch, 0));
                     return Next::Nowhere;
                 }

@@ -10,6 +10,18 @@ use crate::process::{Here, Runtime, here};
 /// Bytes of a key with its end.
 const KEY_BYTES: usize = 65;
 
+/// Whether a key has room in `len` bytes; those of notifies are as long.
+pub(crate) fn check_room(len: usize) -> Result<()> {
+    if len < KEY_BYTES {
+        return Err(Error::rt_value(
+            "len",
+            len,
+            format!("at least {KEY_BYTES} bytes"),
+        ));
+    }
+    Ok(())
+}
+
 fn check_flags(flags: u64) -> Result<()> {
     if flags <= 1 {
         return Ok(());
@@ -28,13 +40,7 @@ pub fn export(address: u64, size: u64, len: usize, flags: u64) -> Result<String>
     if size == 0 {
         return Err(Error::rt_value("byteCount", 0, "a size above 0"));
     }
-    if len < KEY_BYTES {
-        return Err(Error::rt_value(
-            "len",
-            len,
-            format!("at least {KEY_BYTES} bytes"),
-        ));
-    }
+    check_room(len)?;
     check_flags(flags)?;
     let runtime = here()?.runtime;
     let key = runtime
@@ -67,6 +73,10 @@ pub fn allow(text: &str, pids: &[i32]) -> Result<()> {
     if pids.is_empty() {
         return Err(Error::rt_value("num", 0, "a number above 0"));
     }
+    list(text, pids)
+}
+
+fn list(text: &str, pids: &[i32]) -> Result<()> {
     let runtime = here()?.runtime;
     let key = own_key(runtime, "key", text)?;
     if runtime.sharing.exports.allow(&key, pids) {
@@ -82,13 +92,7 @@ pub fn allow(text: &str, pids: &[i32]) -> Result<()> {
 /// # Errors
 /// As [`allow`]; 207000 for a product other than A3.
 pub fn allow_servers(text: &str, pids: &[i32]) -> Result<()> {
-    let runtime = here()?.runtime;
-    let key = own_key(runtime, "key", text)?;
-    if runtime.sharing.exports.allow(&key, pids) {
-        Ok(())
-    } else {
-        Err(not_exported("key", text))
-    }
+    list(text, pids)
 }
 
 /// aclrtIpcMemSetAttr: which link importers use. There is one kind of link here: the value is checked.

@@ -25,12 +25,16 @@ impl Word {
     }
 }
 
-/// Sleeps while `word` holds `value`, at most for `limit`. May return early.
-pub(crate) fn wait(word: &AtomicU32, value: u32, limit: Option<Duration>) {
-    let time = limit.map(|limit| libc::timespec {
+fn timespec(limit: Duration) -> libc::timespec {
+    libc::timespec {
         tv_sec: libc::time_t::try_from(limit.as_secs()).unwrap_or(libc::time_t::MAX),
         tv_nsec: limit.subsec_nanos().into(),
-    });
+    }
+}
+
+/// Sleeps while `word` holds `value`, at most for `limit`. May return early.
+pub(crate) fn wait(word: &AtomicU32, value: u32, limit: Option<Duration>) {
+    let time = limit.map(timespec);
     let time = time.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
     // SAFETY: the word outlives the call, the time is NULL or valid for it.
     unsafe {
@@ -59,10 +63,7 @@ pub(crate) fn wake_all(word: &AtomicU32) {
 
 /// As [`wait`], on the lower half of a word that other processes map too.
 pub(crate) fn wait_shared(word: &AtomicU64, value: u64, limit: Option<Duration>) {
-    let time = limit.map(|limit| libc::timespec {
-        tv_sec: libc::time_t::try_from(limit.as_secs()).unwrap_or(libc::time_t::MAX),
-        tv_nsec: limit.subsec_nanos().into(),
-    });
+    let time = limit.map(timespec);
     let time = time.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
     // SAFETY: the word outlives the call, its lower half comes first (little endian), the time is
     // NULL or valid for it.

@@ -14,6 +14,7 @@ use super::shared::{Kind, Shared};
 use super::task::Task;
 use crate::device::Device;
 use crate::error::{Error, Result};
+use crate::memory::ipc::check_room;
 use crate::os::lock::QuickLock;
 use crate::process::{current, here};
 use crate::registry::Registry;
@@ -237,8 +238,6 @@ pub fn batch_reset(handles: &[u64]) -> Result<()> {
     Ok(())
 }
 
-/// Bytes of a key with its end.
-const KEY_BYTES: usize = 65;
 /// No list of processes.
 const OPEN_TO_ALL: u64 = abi::ACL_RT_NOTIFY_EXPORT_FLAG_DISABLE_PID_VALIDATION;
 
@@ -261,13 +260,7 @@ fn check_flags(flags: u64) -> Result<()> {
 /// 507899 when the runtime directory cannot be used.
 pub fn export(handle: u64, len: usize, flags: u64) -> Result<String> {
     let notify = find(handle)?;
-    if len < KEY_BYTES {
-        return Err(Error::rt_value(
-            "len",
-            len,
-            format!("at least {KEY_BYTES} bytes"),
-        ));
-    }
+    check_room(len)?;
     check_flags(flags)?;
     here()?;
     let flag = notify.flag.lock().clone();
