@@ -29,7 +29,7 @@ def names():
 
 def by_hand():
     """Names that the C files define themselves."""
-    text = "".join(path.read_text(encoding="utf-8") for path in sorted((ROOT / FOLDER).glob("*.c")))
+    text = "".join(path.read_text(encoding="utf-8") for path in sorted((ROOT / FOLDER).rglob("*.c")))
     return set(re.findall(r"\b_ZN\w+\b|\bacl(?:Create|Destroy)\w+\b", text))
 
 
@@ -50,7 +50,7 @@ def kind_of_graph(name):
     tell of a refusal."""
     parts = parts_of(name)
     if re.match(r"aclgrph|GE(Initialize|Finalize)$", parts[-1]):
-        return "CODES"
+        return "GRAPH_CODES"
     # A register of operators that are never asked for, and the end of what was never made.
     if re.fullmatch(r"D\d", parts[-1]) or (re.fullmatch(r"C\d", parts[-1]) and parts[-2].endswith("Register")):
         return "INERT"
@@ -59,6 +59,8 @@ def kind_of_graph(name):
 
 def kind_of(name):
     """What a function of this name answers when it refuses."""
+    if name.startswith("Hccl"):
+        return "COLLECTIVES"
     if re.match(r"_ZNK?2ge", name):
         return kind_of_graph(name)
     if re.match(r"acl(Create|mdlCreate|opCreate)|_ZNK", name):
@@ -72,7 +74,7 @@ def kind_of(name):
 
 def main():
     """Writes or compares the file."""
-    lists = {"CODES": [], "NOTHING": [], "ENDS": [], "THROWS": [], "INERT": []}
+    lists = {"CODES": [], "NOTHING": [], "ENDS": [], "GRAPH_CODES": [], "THROWS": [], "INERT": [], "COLLECTIVES": []}
     for name in names():
         if name not in by_hand():
             lists[kind_of(name)].append(name)

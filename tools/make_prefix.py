@@ -21,6 +21,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PIECES = ROOT / "tools" / "prefix"
 COMPANIONS = ROOT / "crates" / "ascendcl" / "companions"
 OPERATORS = ROOT / "crates" / "ascendcl" / "operators"
+GRAPHS = OPERATORS / "graphs"
 STUBS = ROOT / "crates" / "python" / "stubs"
 PACKAGE = ROOT / "crates" / "python" / "package" / "cannery"
 KNOWLEDGE = ROOT / "knowledge"
@@ -127,7 +128,8 @@ def add_operators(prefix):
     runtime = (prefix / "lib64", "ascendcl")
     apart = OPERATORS / "adxl_engine.c"
     sources = [path for path in sorted(OPERATORS.glob("*.c")) if path != apart]
-    compile_library(f"lib{refusing}.so", sources, place, [runtime], search)
+    graphs = (prefix / "lib64", "graph")
+    compile_library(f"lib{refusing}.so", sources, place, [graphs, runtime], search)
     compile_library("libllm_datadist.so", [apart], place, [(place, refusing), runtime], search)
     for name in NAMES_OF_OPERATOR_LIBRARIES:
         compile_library(f"{name}.so", [OPERATORS / "empty" / "nothing.c"], place, [(place, refusing)], search)
@@ -139,8 +141,11 @@ def add_libraries(prefix, built):
     runtime = libraries / "libascendcl.so"
     copy_file(built / "libascendcl.so", runtime)
     link(runtime, libraries / "libacl_rt.so")
+    needs = [(libraries, "ascendcl")]
+    compile_library("libgraph.so", sorted(GRAPHS.glob("*.c")), libraries, needs)
     for source in sorted(COMPANIONS.glob("*.c")):
-        compile_library(source.stem + ".so", [source], libraries, [(libraries, "ascendcl")])
+        graphs = [(libraries, "graph")] if source.stem == "libge_runner" else []
+        compile_library(source.stem + ".so", [source], libraries, graphs + needs)
     # Where programs are linked without a card, scripts look in stub/.
     for library in sorted(libraries.glob("*.so")):
         link(library, libraries / "stub" / library.name)

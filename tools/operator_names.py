@@ -3,7 +3,8 @@
 
 Reads wheels, keeps the names that their libraries expect from operator libraries and from the inner
 runtime (names only), and writes them to crates/ascendcl/operators/names.txt, from which
-tools/gen_operators.py makes the refusing libraries. What the file has of other wheels stays.
+tools/gen_operators.py makes the refusing libraries. What the file has of other wheels, and of other
+versions of a wheel, stays.
 
     tools/operator_names.py WHEEL...
 """
@@ -19,8 +20,8 @@ from gen_common import ROOT, load
 
 OUTPUT = ROOT / "crates/ascendcl/operators/names.txt"
 # C functions (not those for pictures), C++ functions of the operator and graph libraries, functions of the
-# inner runtime and of the driver.
-WANTED = re.compile(r"acl(?!dvpp|vdec)|_ZNK?(2ge|4adxl|\d+acl)|(rt|hal)[A-Z]")
+# inner runtime and of the driver, functions of collectives.
+WANTED = re.compile(r"acl(?!dvpp|vdec)|_ZNK?(2ge|4adxl|\d+acl)|(rt|hal|Hccl)[A-Z]")
 
 
 def symbols(path):
@@ -47,10 +48,10 @@ def undefined(wheel):
 
 
 def parts():
-    """What the file has by now: wheel -> its lines, with the one that names it."""
+    """What the file has by now: wheel and its version -> its lines, with the one that names it."""
     found = {}
     for line in OUTPUT.read_text(encoding="utf-8").splitlines(keepends=True):
-        if wheel := re.match(r"# (\S+) \S+: \d+$", line):
+        if wheel := re.match(r"# (\S+ \S+): \d+$", line):
             found[wheel[1]] = [line]
         elif found and not line.startswith("#"):
             found[list(found)[-1]].append(line)
@@ -64,7 +65,7 @@ def main():
     for wheel in map(Path, sys.argv[1:]):
         name, version = wheel.name.split("-")[:2]
         found = sorted(symbol for symbol in undefined(wheel) - known if WANTED.match(symbol))
-        wheels[name] = [f"# {name} {version}: {len(found)}\n", *(f"{symbol}\n" for symbol in found)]
+        wheels[f"{name} {version}"] = [f"# {name} {version}: {len(found)}\n", *(f"{symbol}\n" for symbol in found)]
     lines = [
         "# Names of operators and of the inner runtime that released wheels leave undefined. Names only.\n",
         "# Written by tools/operator_names.py WHEEL...; read by tools/gen_operators.py.\n",

@@ -40,6 +40,18 @@ static void holds(const void *device, unsigned seed)
     HOLDS(memcmp(got, sent, BLOCK) == 0);
 }
 
+/* Collectives never succeed in silence. */
+static void collective(void *library)
+{
+    static const char *const words[] = {"HcclAllReduce", "memory, not collectives", NULL};
+    int32_t (*reduce)(void);
+
+    *(void **)&reduce = dlsym(library, "HcclAllReduce");
+    HOLDS(reduce != NULL);
+    SAME(ACL_ERROR_RT_FEATURE_NOT_SUPPORT, reduce());
+    expect_words(words, __FILE__, __LINE__);
+}
+
 /* Names that are looked up through the handle of another library. */
 static void start(void)
 {
@@ -76,6 +88,7 @@ static void start(void)
     HOLDS(strcmp(value, "disable") == 0);
     collectives = dlopen("libhccl.so", RTLD_LAZY);
     HOLDS(collectives != NULL && dlsym(collectives, "HcclSetConfig") != NULL);
+    collective(collectives);
     OK(aclrtSetDevice(0));
 }
 

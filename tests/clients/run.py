@@ -236,6 +236,7 @@ def run(script, environment, settings, place, prefix):
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
+            errors="replace",
             start_new_session=True,
         ) as process:
             try:

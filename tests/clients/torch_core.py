@@ -385,4 +385,21 @@ def _():
             raise AssertionError(f"{name} was accepted")
 
 
+@check("a collective is refused by name")
+def _():
+    data = torch.arange(1000, dtype=torch.int32)
+    there = data.to(NPU)
+    torch.distributed.init_process_group("hccl", store=torch.distributed.HashStore(), rank=0, world_size=1)
+    try:
+        torch.distributed.broadcast(there, 0)
+        torch.npu.synchronize()
+    except RuntimeError as error:
+        assert "HcclGetRootInfo" in str(error) and "memory, not collectives" in str(error), str(error)
+    else:
+        raise AssertionError("a collective was accepted")
+    finally:
+        torch.distributed.destroy_process_group()
+    same(there, data)
+
+
 finish()

@@ -222,7 +222,7 @@ def _():
 def _():
     pinned = torch.empty(MIB, pin_memory=True)
     part = pinned[100:500100]
-    assert part.is_pinned() and pinned.untyped_storage().is_pinned()
+    assert part.is_pinned() and pinned.untyped_storage().is_pinned("npu")
     data = random_floats(500000)
     part.copy_(data)
     same(part.to(NPU, non_blocking=True), data)

@@ -6,25 +6,31 @@ import subprocess
 import pytest
 from isolated import child_environment, run
 
-# The ten keys that a torch built for GPUs registers, and one that torch_npu must find.
+# The keys that a torch built for GPUs registers.
 OF_GPUS = (
     "backend release_lock_on_cudamalloc release_lock_on_hipmalloc throw_on_cudamalloc_oom "
     "pinned_use_cuda_host_register pinned_use_hip_host_register pinned_num_register_threads "
-    "pinned_reserve_segment_size_mb graph_capture_record_stream_reuse per_process_memory_fraction"
+    "pinned_reserve_segment_size_mb graph_capture_record_stream_reuse per_process_memory_fraction "
+    "pinned_free_catch_all"
 ).split()
-COMMON = "expandable_segments"
 
-# As in the library: registering a key twice ends the process.
+# As in the library: registering a key twice ends the process. Some releases export the function that
+# gives the set, others have it inline and export the set alone (INLINE).
 LIBRARY = r"""
 #include <cstdlib>
 #include <string>
 #include <unordered_set>
 
 namespace c10::CachingAllocator {
+#ifdef INLINE
+#define FORM [[gnu::always_inline]] inline
+#else
+#define FORM
+#endif
 struct AcceleratorAllocatorConfig {
-    __attribute__((visibility("default"))) static std::unordered_set<std::string> &getMutableKeys();
+    static std::unordered_set<std::string> &getMutableKeys();
 };
-std::unordered_set<std::string> &AcceleratorAllocatorConfig::getMutableKeys()
+FORM std::unordered_set<std::string> &AcceleratorAllocatorConfig::getMutableKeys()
 {
     static std::unordered_set<std::string> keys{"expandable_segments"};
     return keys;
@@ -67,15 +73,18 @@ assert torch.c10.has_key(b"expandable_segments")
 """
 
 
-@pytest.fixture(scope="module")
-def libc10(tmp_path_factory):
+@pytest.fixture(scope="module", params=["function", "INLINE"])
+def libc10(tmp_path_factory, request):
     """The library with the set of keys."""
     place = tmp_path_factory.mktemp("c10")
     source = place / "c10.cpp"
     source.write_text(LIBRARY)
     compiler = os.environ.get("CXX", "g++").split()
     library = place / "libc10.so"
-    subprocess.run([*compiler, "-std=c++17", "-O1", "-shared", "-fPIC", "-o", str(library), str(source)], check=True)
+    options = ["-std=c++17", "-O1", "-shared", "-fPIC", f"-D{request.param}"]
+    subprocess.run([*compiler, *options, "-o", str(library), str(source)], check=True)
+    names = subprocess.run(["nm", "-D", "--defined-only", str(library)], capture_output=True, text=True, check=True)
+    assert ("14getMutableKeysB5cxx11Ev\n" in names.stdout) == (request.param == "function"), names.stdout
     return library
 
 
@@ -139,6 +148,13 @@ def test_a_torch_without_gpus_is_left_alone(packages):
     program = "import torch_npu, torch; print(torch.c10.has_key(b'backend'), torch.c10.has_key(b'~ackend'))"
     done = run_with(packages(None), program)
     assert done.stdout == "1 0\n", done.stderr
+
+
+def test_a_set_that_nobody_has_made_yet_is_left_alone(packages):
+    place = packages("13.0")
+    (place / "torch" / "__init__.py").write_text(TORCH.format(cuda="13.0", keys=[]))
+    done = run_with(place, "import torch, torch_npu; print('lives')")
+    assert done.stdout == "lives\n", done.stderr
 
 
 def test_nothing_is_imported_at_the_start():

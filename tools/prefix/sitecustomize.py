@@ -1,6 +1,6 @@
 """Start-up file of Python programs that run with Cannery's prefix on PYTHONPATH.
 
-The torch wheel for x86-64 is built for GPUs and registers ten keys of allocator configuration that
+The torch wheel for x86-64 is built for GPUs and registers keys of allocator configuration that
 torch_npu registers too; the second registration ends the process. When torch_npu is imported into
 such a process, the GPU's keys, which nobody can use without a GPU, are renamed first.
 
@@ -13,13 +13,17 @@ import sys
 
 _CLIENT = "torch_npu"
 _LIBRARY = "libc10.so"
-# c10::CachingAllocator::AcceleratorAllocatorConfig::getMutableKeys(), a set of strings.
+# c10::CachingAllocator::AcceleratorAllocatorConfig::getMutableKeys(), a set of strings. Releases that have
+# it only inline export the set that it keeps, and the guard that tells whether it has been made.
 _KEYS_FUNCTION = "_ZN3c1016CachingAllocator26AcceleratorAllocatorConfig14getMutableKeysB5cxx11Ev"
+_KEYS = "_ZZN3c1016CachingAllocator26AcceleratorAllocatorConfig14getMutableKeysB5cxx11EvE4keys"
+_KEYS_MADE = "_ZGVZN3c1016CachingAllocator26AcceleratorAllocatorConfig14getMutableKeysB5cxx11EvE4keys"
 _MOST_KEYS = 1000
 _OF_GPUS = {
     b"backend",
     b"graph_capture_record_stream_reuse",
     b"per_process_memory_fraction",
+    b"pinned_free_catch_all",
     b"pinned_num_register_threads",
     b"pinned_reserve_segment_size_mb",
     b"pinned_use_cuda_host_register",
@@ -30,25 +34,39 @@ _OF_GPUS = {
 }
 
 
+def _set_of_keys(ctypes, path):
+    """Where the set of keys is; None with a torch that has none, or none yet."""
+    try:
+        # Only the library that is loaded already has the keys.
+        library = ctypes.CDLL(path, mode=os.RTLD_NOLOAD | os.RTLD_NOW)
+    except OSError:
+        return None
+    try:
+        keys = getattr(library, _KEYS_FUNCTION)
+        keys.restype = ctypes.c_void_p
+        return keys()
+    except AttributeError:
+        pass
+    try:
+        made = ctypes.c_uint8.in_dll(library, _KEYS_MADE).value
+        return ctypes.addressof(ctypes.c_size_t.in_dll(library, _KEYS)) if made else None
+    except ValueError:
+        return None
+
+
 def _rename_keys_of_gpus(torch):
     """Changes the first letter of the keys, in place, so that they can be registered again."""
     import ctypes
 
-    path = os.path.join(os.path.dirname(torch.__file__), "lib", _LIBRARY)
-    try:
-        # Only the library that is loaded already has the keys.
-        library = ctypes.CDLL(path, mode=os.RTLD_NOLOAD | os.RTLD_NOW)
-        keys = getattr(library, _KEYS_FUNCTION)
-    except (OSError, AttributeError):
-        return  # another torch: it has no such keys
-    keys.restype = ctypes.c_void_p
+    table = _set_of_keys(ctypes, os.path.join(os.path.dirname(torch.__file__), "lib", _LIBRARY))
+    if not table:
+        return
 
     def word(address):
         return ctypes.c_size_t.from_address(address).value
 
     # A std::unordered_set of libstdc++: buckets, their number, first node, number of nodes. A node:
     # the next one, then a string (address, length).
-    table = keys()
     node, count = word(table + 16), word(table + 24)
     if count > _MOST_KEYS:
         return

@@ -31,10 +31,6 @@ static int refuse(const char *function)
     PUBLIC int name(const void *object); \
     int name(const void *object) { return object != NULL ? refuse(#name) : 0; }
 
-/* Registers of operators: nobody asks for what they would keep. And the end of what was never made. */
-#define EMPTY(name) PUBLIC void name(void); void name(void) {}
-
 CODES(CODE)
 NOTHING(NIL)
 ENDS(END)
-INERT(EMPTY)

@@ -125,7 +125,7 @@ fn companions_lean_on_the_runtime() {
 }
 
 /// What a program that names one companion and nothing else includes, and calls through it.
-const ALONE: [(&str, &str, &str); 7] = [
+const ALONE: [(&str, &str, &str); 8] = [
     (
         "acl_tdt_queue",
         "acl/acl_tdt_queue.h",
@@ -167,7 +167,16 @@ const ALONE: [(&str, &str, &str); 7] = [
         "hccl",
         "stdint.h",
         "union value { int64_t number; } none = {0}; extern int32_t HcclSetConfig(int32_t, union value); \
-         good = HcclSetConfig(0, none) == 0;",
+         good = HcclSetConfig(0, none) == 0; \
+         extern int32_t HcclAllReduce(void); \
+         good = good && HcclAllReduce() == 207000;",
+    ),
+    (
+        "graph",
+        "stdint.h",
+        "extern int32_t _ZN2ge10GEFinalizeEv(void); extern void _ZN2ge5GraphC1EPKc(void *, const char *); \
+         void *made[2] = {&good, &good}; _ZN2ge5GraphC1EPKc(made, \"graph\"); \
+         good = made[0] == NULL && _ZN2ge10GEFinalizeEv() == 207000;",
     ),
 ];
 

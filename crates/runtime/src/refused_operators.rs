@@ -27,11 +27,17 @@ pub fn run(operator: Option<&str>) -> Result<()> {
     )))
 }
 
-/// Refuses a function of an operator library.
+/// Refuses a function of an operator library, or of the library of collectives.
 ///
 /// # Errors
 /// Always: 207000, with the function's name.
 pub fn function(name: &str) -> Result<()> {
+    if name.starts_with("Hccl") {
+        return Err(Error::unsupported(
+            "nothing was sent or received: Cannery runs memory, not collectives; exchange data through the \
+             host, as the backend \"gloo\" of PyTorch does",
+        ));
+    }
     let operator = name
         .strip_prefix("aclnn")
         .map(|rest| rest.strip_suffix("GetWorkspaceSize").unwrap_or(rest));

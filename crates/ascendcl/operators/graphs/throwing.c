@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "names.h"
+#include "../names.h"
 
 #define PUBLIC __attribute__((visibility("default")))
 
