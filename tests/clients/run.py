@@ -3,6 +3,8 @@
 
     tests/clients/run.py                 everything
     tests/clients/run.py torch mooncake  only these
+    tests/clients/run.py --only torch_ipc
+                                         one script
     tests/clients/run.py --seeds 20      every script under 20 random schedules as well
     tests/clients/run.py --jobs 2        two scripts at a time, each with a card of its own
     tests/clients/run.py --resume        not again what passed with the same library and scripts
@@ -348,6 +350,7 @@ def main():
     parser.add_argument("--python", default="python3.11", help="the Python of the environments")
     parser.add_argument("--seeds", type=int, default=0, help="runs under so many random schedules")
     parser.add_argument("--jobs", type=int, default=1, help="scripts that run at the same time")
+    parser.add_argument("--only", action="append", metavar="SCRIPT", help="only this script; may be repeated")
     parser.add_argument("--resume", action="store_true", help="keep what passed before")
     parser.add_argument("--write", action="store_true", help="write the table into its page")
     parser.add_argument("--speed", action="store_true", help="measure torch_npu")
@@ -374,6 +377,8 @@ def main():
                 results.append((client, "", "", [], 0, [], str(reason)))
                 continue
             for script, settings, what in client.runs:
+                if options.only and script not in options.only:
+                    continue
                 runs = [
                     jobs.submit(
                         run_once,

@@ -28,6 +28,7 @@ mod graph_build;
 mod graph_conditions;
 mod graph_control;
 mod graph_ends;
+mod graph_functions;
 mod graph_kernels;
 mod graph_life;
 mod graph_modes;
@@ -127,6 +128,7 @@ pub(crate) fn all() -> Vec<Case> {
         graph_conditions::cases(),
         graph_control::cases(),
         graph_ends::cases(),
+        graph_functions::cases(),
         graph_kernels::cases(),
         graph_life::cases(),
         graph_modes::cases(),

@@ -24,6 +24,7 @@ mod fork;
 mod gate;
 mod jobs;
 mod make;
+mod models;
 mod mutual;
 mod options;
 mod peer;
@@ -69,6 +70,7 @@ fn play(way: Way, seed: u64, limit: Duration) -> ExitCode {
             }
         }
         Way::Threads => jobs::side_by_side(seed),
+        Way::Models => models::play(seed),
         Way::Chains => chains::play(seed),
         Way::Mutual => mutual::play(),
         Way::Stress => stress::play(seed),

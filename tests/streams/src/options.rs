@@ -5,12 +5,12 @@ use std::time::Duration;
 const HELP: &str = "\
 cannery-streams-test [--way WAY] [--schedule SCHEDULE] [--seed N] [--jobs COUNT] [--more FACTOR]
 
-  --way WAY            only this: dag, threads, replay, chains, mutual, stress, resets, fork, exit,
-                       shared
+  --way WAY            only this: dag, threads, replay, models, chains, mutual, stress, resets, fork,
+                       exit, shared
   --schedule SCHEDULE  only this: fifo, eager, lazy, random:SEED
   --seed N             only this seed of each
   --jobs COUNT         processes at a time (default: one for each core)
-  --more FACTOR        so many times as many seeds of the random graphs (default 1)
+  --more FACTOR        so many times as many seeds of the random graphs and models (default 1)
 
 The library is looked for in $CANNERY_PREFIX, else in target/prefix.";
 
@@ -23,6 +23,8 @@ pub(crate) enum Way {
     Threads,
     /// The same graph again and again: the order of all tasks must be the same.
     Replay,
+    /// Random models that decide where their runs go.
+    Models,
     /// Short chains over two streams, from several threads: nothing may be forgotten.
     Chains,
     /// Functions that wait for functions on other streams.
@@ -42,10 +44,11 @@ pub(crate) enum Way {
 }
 
 impl Way {
-    const ALL: [(Way, &'static str); 11] = [
+    const ALL: [(Way, &'static str); 12] = [
         (Way::Dag, "dag"),
         (Way::Threads, "threads"),
         (Way::Replay, "replay"),
+        (Way::Models, "models"),
         (Way::Chains, "chains"),
         (Way::Mutual, "mutual"),
         (Way::Stress, "stress"),

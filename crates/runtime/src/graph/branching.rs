@@ -22,17 +22,21 @@ pub(super) struct Choice {
     todo: VecDeque<Task>,
     /// The pass through the body, where that has further streams.
     pass: Option<Arc<Pass>>,
+    /// The pass that has the task.
+    within: Arc<Pass>,
     /// The condition was looked at.
     chosen: bool,
     awaited: bool,
 }
 
 impl Choice {
-    pub(super) fn task(task: &Arc<Conditional>) -> Task {
+    /// The task, as a part of a pass.
+    pub(super) fn task(task: &Arc<Conditional>, within: &Arc<Pass>) -> Task {
         Task::Composite(Box::new(Choice {
             task: Arc::clone(task),
             todo: VecDeque::new(),
             pass: None,
+            within: Arc::clone(within),
             chosen: false,
             awaited: task.bodies.iter().any(|body| awaited(body)),
         }))
@@ -48,7 +52,7 @@ impl Choice {
         let Some(body) = self.task.choose(value) else {
             return false;
         };
-        match begin(body, stream) {
+        match begin(body, stream, &self.within) {
             Ok((tasks, pass)) => {
                 (self.todo, self.pass) = (tasks, pass);
                 true
@@ -72,7 +76,11 @@ fn awaited(body: &Model) -> bool {
 }
 
 /// A body begins: what its first branch does, and the rest is queued.
-fn begin(body: &Model, stream: &'static Stream) -> Result<(VecDeque<Task>, Option<Arc<Pass>>)> {
+fn begin(
+    body: &Model,
+    stream: &'static Stream,
+    within: &Arc<Pass>,
+) -> Result<(VecDeque<Task>, Option<Arc<Pass>>)> {
     let mut guard = body.state();
     let state = &mut *guard;
     let mut todo: VecDeque<Task> = state
@@ -84,14 +92,15 @@ fn begin(body: &Model, stream: &'static Stream) -> Result<(VecDeque<Task>, Optio
     for branch in 1..state.branches.len() {
         runners.push(replay::runner(body, state, branch)?);
     }
-    let pass = Pass::new(Fate::new(false), stream, runners.clone());
+    let outer = Some(Arc::clone(within));
+    let pass = Pass::new(Fate::new(false), stream, runners.clone(), outer);
     let mut labels: Vec<Option<Arc<Record>>> = vec![None; state.labels.len()];
     for node in &state.nodes {
         let own = node.branch.checked_sub(1).map(|branch| runners[branch]);
         let task = match &node.what {
             What::Run(_) if node.disabled => continue,
             What::Run(slot) => Task::Captured(Arc::clone(slot)),
-            What::Conditional(task) => Choice::task(task),
+            What::Conditional(task) => Choice::task(task, &pass),
             What::Record { label } => {
                 let record = Record::new(own.unwrap_or(stream), None);
                 labels[*label] = Some(Arc::clone(&record));

@@ -7,7 +7,7 @@
 //! tells the stream what became of the run, and if the stream's tasks are dropped, the rest of the run is dropped
 //! before any other of them can set a branch going.
 
-use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
 
 use cannery_abi as abi;
@@ -84,6 +84,10 @@ pub(super) struct Pass {
     runners: Vec<&'static Stream>,
     /// No piece begins any more.
     ended: AtomicBool,
+    /// The pass that has it as a part: it ends with that one, even before anybody comes to it.
+    within: Option<Arc<Pass>>,
+    /// Pieces that are at bytes right now, of the whole run.
+    moving: Arc<AtomicUsize>,
 }
 
 impl Pass {
@@ -91,12 +95,16 @@ impl Pass {
         fate: Arc<Fate>,
         stream: &'static Stream,
         runners: Vec<&'static Stream>,
+        within: Option<Arc<Pass>>,
     ) -> Arc<Pass> {
+        let moving = within.as_ref().map(|outer| Arc::clone(&outer.moving));
         Arc::new(Pass {
             fate,
             stream,
             runners,
             ended: AtomicBool::new(false),
+            within,
+            moving: moving.unwrap_or_default(),
         })
     }
 
@@ -121,15 +129,20 @@ impl Pass {
 
     /// Whether no piece begins any more. A stream that stopped after a failure drops what it has one by one.
     fn has_ended(&self) -> bool {
-        self.ended.load(Ordering::SeqCst) || self.stream.has_stopped()
+        let outer = || self.within.as_ref().is_some_and(|outer| outer.has_ended());
+        self.ended.load(Ordering::SeqCst) || self.stream.has_stopped() || outer()
     }
 
-    /// No piece begins any more; those that wait are brought on to see that.
+    /// No piece begins any more; those that wait are brought on to see that. Those that are at bytes are over
+    /// afterwards: whoever drops a run may use its memory for something else.
     pub(super) fn drop_rest(&self) {
         self.ended.store(true, Ordering::SeqCst);
         self.runners
             .iter()
             .for_each(|runner| engine::bring_on(runner));
+        while self.moving.load(Ordering::SeqCst) > 0 {
+            std::thread::yield_now();
+        }
     }
 
     /// aclmdlRIAbort.
@@ -168,16 +181,36 @@ struct Piece {
     awaited: bool,
 }
 
+/// A piece is at bytes.
+struct Moving(Arc<AtomicUsize>);
+
+impl Moving {
+    fn new(pass: &Pass) -> Moving {
+        pass.moving.fetch_add(1, Ordering::SeqCst);
+        Moving(Arc::clone(&pass.moving))
+    }
+}
+
+impl Drop for Moving {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
 impl Composite for Piece {
     fn step(mut self: Box<Self>, stream: &'static Stream) -> Outcome {
         let Some(task) = self.task.take() else {
             return Outcome::Done;
         };
+        // Told before it looks whether the run goes on: see `drop_rest`.
+        let moving = task.moves_bytes().then(|| Moving::new(&self.pass));
         if self.pass.has_ended() {
+            drop(moving);
             task.drop_unrun();
             return Outcome::Done;
         }
         let rest = composite::run(task, stream);
+        drop(moving);
         // Before whoever waits for the branch goes on: that is a later piece.
         self.pass.fate.take_from(stream);
         match rest {

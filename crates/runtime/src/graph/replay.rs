@@ -102,7 +102,7 @@ fn run_on(model: &Model, handle: u64, stream: &'static Stream, fate: &Arc<Fate>)
     }
     let side = |own: &&'static Stream| !std::ptr::eq(*own, stream);
     let runners: Vec<&'static Stream> = streams.iter().copied().filter(side).collect();
-    let pass = Pass::new(Arc::clone(fate), stream, runners);
+    let pass = Pass::new(Arc::clone(fate), stream, runners, None);
     // The model's own streams work for other runs too; the stream of the run is its to drop.
     let submit = |own: &'static Stream, task: Task| {
         let task = if side(&own) { pass.piece(task) } else { task };
@@ -154,7 +154,7 @@ fn run_on(model: &Model, handle: u64, stream: &'static Stream, fate: &Arc<Fate>)
             }
             What::ExternalWait => submit(own, Task::WaitExternal(node.about.event)),
             What::ResetEvent => submit(own, Task::ResetExternal(node.about.event)),
-            What::Conditional(task) => submit(own, Choice::task(task)),
+            What::Conditional(task) => submit(own, Choice::task(task, &pass)),
             What::ResetLabel | What::Control(_) | What::Gone => {}
         }
     }

@@ -264,6 +264,8 @@ impl Run {
         let Some(hold) = Live::hold(self) else { return };
         if self.begun() {
             self.living_runners().for_each(engine::drop_tasks);
+            // Whoever drops a run may use its memory for something else.
+            self.living_runners().for_each(engine::finish_moving);
         }
         drop(hold);
     }

@@ -15,7 +15,7 @@ use super::timing;
 use super::turn::Rest;
 use crate::os;
 
-pub(crate) use ending::{drop_tasks, let_go_of, stop_task};
+pub(crate) use ending::{drop_tasks, finish_moving, let_go_of, stop_task};
 
 /// When runners run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -285,19 +285,18 @@ impl Task {
 
     /// Whether it reads or writes memory of its caller.
     pub(crate) fn moves_bytes(&self) -> bool {
-        if let Task::Composite(work) = self {
-            return work.current().is_some_and(Task::moves_bytes);
-        }
-        matches!(
-            self,
+        match self {
+            Task::Composite(work) => work.current().is_some_and(Task::moves_bytes),
+            // What takes its place is of the same kind.
+            Task::Captured(slot) => slot.look(Task::moves_bytes),
             Task::Copy { .. }
-                | Task::CopyKept { .. }
-                | Task::Copies(_)
-                | Task::Fill { .. }
-                | Task::FillWords { .. }
-                | Task::Compute(_)
-                | Task::Captured(_)
-        )
+            | Task::CopyKept { .. }
+            | Task::Copies(_)
+            | Task::Fill { .. }
+            | Task::FillWords { .. }
+            | Task::Compute(_) => true,
+            _ => false,
+        }
     }
 
     /// Makes the task independent of host memory `[start, end)`, which is about to be released: what

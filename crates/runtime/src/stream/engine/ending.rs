@@ -98,7 +98,7 @@ pub(crate) fn let_go_of(start: u64, end: u64) {
 
 /// Waits for a task that was taken out of the queue before and may still be at its bytes: such tasks
 /// end soon.
-fn finish_moving(stream: &Stream) {
+pub(crate) fn finish_moving(stream: &'static Stream) {
     let done = stream.done.load(Ordering::SeqCst);
     while stream.moving.load(Ordering::SeqCst) && stream.done.load(Ordering::SeqCst) == done {
         std::thread::yield_now();
