@@ -6,8 +6,9 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::condition::{Conditional, Kind};
-use super::model::{Model, What};
+use super::model::Model;
 use super::pass::{Fate, Pass};
+use super::state::What;
 use super::{control, replay};
 use crate::error::Result;
 use crate::stream::composite::{self, Composite, Piece};

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use cannery_abi as abi;
 
 use super::capture::Captured;
-use super::model::{Model, Phase, What, find};
+use super::model::{Model, Phase, find};
+use super::state::What;
 use crate::error::{Error, Result};
 use crate::process::here;
 use crate::stream::Stream;

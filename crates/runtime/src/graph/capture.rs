@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use cannery_abi as abi;
 
-use super::model::{About, Capturing, Model, Phase, What, find};
+use super::model::{Capturing, Model, Phase, find};
+use super::state::{About, What};
 use super::{mode, notes};
 use crate::error::{Error, Fault, Result};
 use crate::os;
@@ -120,7 +121,7 @@ pub fn begin(handle: u64, mode: i32) -> Result<()> {
     model.state().add_branch(handle, stream);
     model.publish()?;
     enter(&model, handle, stream).inspect_err(|_| {
-        let _ = super::model::remove(&model);
+        let _ = super::life::remove(&model);
     })
 }
 
@@ -259,7 +260,7 @@ pub fn end(handle: u64, out: Option<&mut u64>) -> Result<()> {
         }
         Some((code, cause)) => {
             *out = 0;
-            super::model::fail(&model)?;
+            super::life::fail(&model)?;
             Err(Fault::State { code, cause }.into())
         }
     }
@@ -444,7 +445,7 @@ pub(crate) fn abandon(stream: &'static Stream) {
                 state.phase = Phase::Ready;
                 drop(state);
                 mode::ended();
-                let _ = super::model::fail(&it.model);
+                let _ = super::life::fail(&it.model);
                 return;
             }
         }

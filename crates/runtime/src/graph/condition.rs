@@ -10,7 +10,8 @@ use cannery_abi as abi;
 use cannery_observe::Family;
 
 use super::capture::not_captured;
-use super::model::{About, Model, Phase, What, bad, find, find_condition};
+use super::model::{Model, Phase, bad, find, find_condition};
+use super::state::{About, What};
 use crate::error::{Error, Result};
 use crate::memory::inner::DeviceBlock;
 use crate::process::here;

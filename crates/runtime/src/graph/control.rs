@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use cannery_abi as abi;
 
 use super::capture::Captured;
-use super::model::{About, State, What};
+use super::state::{About, State, What};
 use crate::error::{Error, Result};
 use crate::memory::{guard, locate};
 use crate::process::Here;

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use cannery_abi as abi;
 
 use super::control::{Control, bound_stream, operand};
-use super::model::{About, What};
+use super::state::{About, What};
 use crate::context::Context;
 use crate::error::{Error, Fault, Result};
 use crate::kernel::handles::Handles;

@@ -35,12 +35,15 @@ pub(crate) mod capture;
 pub mod condition;
 pub mod control;
 pub mod label;
+mod life;
 pub(crate) mod mode;
 mod model;
 pub mod notes;
 mod pass;
 mod print;
 mod replay;
+mod slot;
+mod state;
 mod tasks;
 mod trace;
 pub(crate) mod update;
@@ -48,15 +51,15 @@ mod walk;
 
 pub use build::{bind_stream, build_begin, build_end, clean_stream, end_task, unbind_stream};
 pub use capture::{begin, begin_to_model, end, info};
+pub use life::{Destroyed, destroy, register_destroy_callback, unregister_destroy_callback};
 pub use mode::exchange;
-pub use model::{
-    Destroyed, destroy, id, name, register_destroy_callback, set_name, unregister_destroy_callback,
-};
-pub(crate) use model::{Model, Slot};
+pub(crate) use model::Model;
+pub use model::{id, name, set_name};
 pub(crate) use pass::aborted;
 pub use print::debug_print;
 pub(crate) use replay::stop_all;
 pub use replay::{abort, execute, execute_async};
+pub(crate) use slot::Slot;
 pub use tasks::{
     Parameters, Places, check_task, disable_task, kernel_attribute, set_task_parameters, streams,
     task_parameters, task_sequence, task_type, tasks_of_stream, update,

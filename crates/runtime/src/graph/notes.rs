@@ -7,7 +7,8 @@ use std::sync::{Arc, Weak};
 
 use cannery_abi as abi;
 
-use super::model::{Model, Notes, Phase};
+use super::model::{Model, Phase};
+use super::state::Notes;
 use crate::error::{Error, Result};
 use crate::stream::Stream;
 

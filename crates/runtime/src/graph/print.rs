@@ -2,7 +2,8 @@
 
 use std::io::Write as _;
 
-use super::model::{Model, Node, State, What, bodies_ready, find};
+use super::model::{Model, bodies_ready, find};
+use super::state::{Node, State, What};
 use crate::error::Result;
 use crate::os::file_limits;
 use crate::process::current;

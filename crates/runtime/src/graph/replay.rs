@@ -6,8 +6,9 @@ use std::time::{Duration, Instant};
 use cannery_abi as abi;
 
 use super::branching::Choice;
-use super::model::{Model, Phase, State, What, bodies_ready, find, no_body};
+use super::model::{Model, Phase, bodies_ready, find, no_body};
 use super::pass::{self, Fate, Pass, aborted};
+use super::state::{Branch, State, What};
 use super::walk;
 use crate::context::Context;
 use crate::error::{Error, Result};
@@ -81,8 +82,7 @@ fn run_on(model: &Model, handle: u64, stream: &'static Stream, fate: &Arc<Fate>)
         });
     }
     if let Some(program) = program {
-        let of =
-            |(number, branch): (usize, &super::model::Branch)| branch.from_start.then_some(number);
+        let of = |(number, branch): (usize, &Branch)| branch.from_start.then_some(number);
         let heads: Vec<usize> = state.branches.iter().enumerate().filter_map(of).collect();
         let before = state.walks.newest();
         let handles = state.branches.iter().map(|branch| branch.runner);

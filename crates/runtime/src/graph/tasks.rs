@@ -6,7 +6,8 @@ use std::sync::Arc;
 use cannery_abi as abi;
 
 use super::capture::Captured;
-use super::model::{self, Model, Node, Phase, Shown, What, find, find_task};
+use super::model::{self, Model, Phase, find, find_task};
+use super::state::{Branch, Node, Shown, What};
 use crate::error::{Error, Fault, Result};
 use crate::kernel::captured;
 use crate::stream::Stream;
@@ -114,7 +115,7 @@ pub fn tasks_of_stream(
     crate::process::current()?;
     for model in model::all().into_iter().rev() {
         let state = model.state();
-        let of = |branch: &super::model::Branch| branch.handle == stream;
+        let of = |branch: &Branch| branch.handle == stream;
         if !matches!(state.phase, Phase::Ready) || !state.branches.iter().any(of) {
             continue;
         }

@@ -6,8 +6,9 @@
 
 use serde_json::{Value, json};
 
-use super::model::{Model, Node, State, What};
+use super::model::Model;
 use super::print::{ready, shown, what};
+use super::state::{Node, State, What};
 use crate::error::{Error, Result};
 use crate::os::file_limits;
 use crate::process::current;

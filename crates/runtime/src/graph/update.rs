@@ -10,7 +10,8 @@ use std::sync::Arc;
 use cannery_abi as abi;
 
 use super::capture::not_captured;
-use super::model::{Model, What, find_group};
+use super::model::{Model, find_group};
+use super::state::What;
 use crate::error::{Error, Fault, Result};
 use crate::stream::manage::stream_of_call;
 use crate::stream::task::Task;

@@ -18,8 +18,9 @@ use std::time::{Duration, Instant};
 use cannery_abi as abi;
 
 use super::control::{self, Comparison, Control};
-use super::model::{Slot, State, What};
 use super::pass::Fate;
+use super::slot::Slot;
+use super::state::{State, What};
 use crate::error::{Error, Result};
 use crate::stream::composite::{self, Composite, Piece};
 use crate::stream::record::Record;
