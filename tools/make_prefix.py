@@ -46,15 +46,26 @@ ALIASES = {
 
 # Libraries that released programs link for operators, for graphs of them, and from the driver beneath.
 NAMES_OF_OPERATOR_LIBRARIES = (
+    "libacl_dvpp_op",
+    "libaoe_executor",
     "libascend_hal",
     "libc_sec",
+    "libcann_kb",
+    "libcompress",
+    "libdatatransfer",
+    "liberror_manager",
     "libfmk_onnx_parser",
+    "libhost_cpu_engine",
     "libmetadef",
     "libnnopbase",
     "libop_common",
     "libopapi",
     "libopapi_nn",
+    "libopskernel",
+    "libopt_feature",
     "libplatform",
+    "libslice",
+    "libtsdclient",
 )
 
 
@@ -188,7 +199,8 @@ def add_rest(prefix, built):
     for directory in ("runtime", "compiler"):
         (prefix / directory).mkdir()
     (prefix / "runtime" / "version.info").write_text(told, encoding="utf-8")
-    copy_file(PIECES / "NO_OPERATORS.txt", prefix / "compiler" / "NO_OPERATORS.txt")
+    for directory in ("compiler", "opp_kernel"):
+        copy_file(PIECES / "NO_OPERATORS.txt", prefix / directory / "NO_OPERATORS.txt")
     link(prefix / "lib64", prefix / "devlib")
     for directory, names in ALIASES.items():
         for name in names:

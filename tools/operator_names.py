@@ -20,8 +20,8 @@ from gen_common import ROOT, load
 
 OUTPUT = ROOT / "crates/ascendcl/operators/names.txt"
 # C functions (not those for pictures), C++ functions of the operator and graph libraries, functions of the
-# inner runtime and of the driver, functions of collectives.
-WANTED = re.compile(r"acl(?!dvpp|vdec)|_ZNK?(2ge|4adxl|\d+acl)|(rt|hal|Hccl)[A-Z]")
+# inner runtime and of the driver, functions of collectives, dumps of operators.
+WANTED = re.compile(r"acl(?!dvpp|vdec)|_ZNK?(2ge|3Adx|4adxl|\d+acl)|(rt|hal|Hccl)[A-Z]")
 
 
 def symbols(path):

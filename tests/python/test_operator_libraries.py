@@ -8,7 +8,10 @@ import pytest
 from isolated import PREFIX, child_environment, run
 
 REFUSING = PREFIX / "opp" / "lib64"
-LIBRARIES = "opapi opapi_nn op_common nnopbase fmk_onnx_parser metadef llm_datadist platform c_sec ascend_hal".split()
+LIBRARIES = """
+opapi opapi_nn op_common nnopbase fmk_onnx_parser metadef llm_datadist platform c_sec ascend_hal acl_dvpp_op
+aoe_executor cann_kb compress datatransfer error_manager host_cpu_engine opskernel opt_feature slice tsdclient
+""".split()
 
 ASK = """
 import ctypes
@@ -86,6 +89,24 @@ def test_an_operator_is_refused_by_name():
     text = cannery(sys.executable, "-c", ASK)
     assert text.startswith("207000 [EE1005] aclnnAddGetWorkspaceSize: operator Add was not run"), text
     assert "memory, not operators" in text
+
+
+def test_directories_that_programs_look_for_say_that_there_are_no_operators():
+    for directory in ("opp", "opp_kernel", "compiler"):
+        assert "memory, not" in (PREFIX / directory / "NO_OPERATORS.txt").read_text()
+
+
+def test_the_log_of_operators_is_off_and_threads_have_their_numbers():
+    program = (
+        "import ctypes, threading\n"
+        f"library = ctypes.CDLL({str(REFUSING / 'libslice.so')!r})\n"
+        "library._Z9DlogFlushv()\n"
+        "print([library._Z13CheckLogLevelii(module, level) for module in (0, 33) for level in range(5)])\n"
+        "def ask(): print(library.mmGetTid() == threading.get_native_id())\n"
+        "ask(); thread = threading.Thread(target=ask); thread.start(); thread.join()\n"
+        "print(library._ZN3Adx14AdxDumpProcess25MessageCallbackUnRegisterEv())\n"
+    )
+    assert run("-c", program).stdout == f"{[0] * 10}\nTrue\nTrue\n207000\n"
 
 
 def test_every_name_refuses():
