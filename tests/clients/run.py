@@ -9,6 +9,7 @@
     tests/clients/run.py --jobs 2        two scripts at a time, each with a card of its own
     tests/clients/run.py --resume        not again what passed with the same library and scripts
     tests/clients/run.py --write         also writes the table of docs/clients.md
+    tests/clients/run.py torch-2.5.1     an older release: only when asked for by name (see releases.py)
     tests/clients/run.py --speed         measures torch_npu instead; --write is for docs/performance.md then
 
 The wheels come from the package index that pip uses (or from --wheels DIRECTORY). torch is installed
@@ -19,7 +20,6 @@ system lacks, is left out, with the reason.
 
 import argparse
 import concurrent.futures
-import ctypes
 import datetime
 import hashlib
 import json
@@ -35,6 +35,7 @@ import time
 from pathlib import Path
 
 import stand_ins
+from releases import CLIENTS, OLDER, LeftOut
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -44,89 +45,6 @@ PAGE = ROOT / "docs" / "clients.md"
 SPEED_PAGE = ROOT / "docs" / "performance.md"
 LIMIT = 900
 NOTHING_LEFT = "ends by itself, and leaves no process and no file"
-SMALL = {"CANNERY_HBM_BYTES": "256M", "CANNERY_HUGE_BYTES": "250M"}
-EXPANDABLE = {"PYTORCH_NPU_ALLOC_CONF": "expandable_segments:True"}
-
-# Python packages that torch needs, without those of its GPU.
-TORCH_NEEDS = "filelock typing-extensions sympy networkx jinja2 fsspec numpy pyyaml setuptools".split()
-
-
-class Client:
-    """A released program: what is installed, and which scripts run."""
-
-    def __init__(self, name, wheel, runs, *, more=(), alone=(), version="3.11", library="", package="", directory=""):
-        self.name, self.wheel, self.runs, self.more, self.alone, self.version = name, wheel, runs, more, alone, version
-        # A program that wants the toolkit in a directory of a certain name gets a copy there.
-        self.directory = directory
-        # A library of the system that the wheel needs, and the package that has it.
-        self.library, self.package = library, package
-
-    def check_system(self):
-        """Raises LeftOut where the system lacks a library that the wheel needs."""
-        try:
-            if self.library:
-                ctypes.CDLL(self.library)
-        except OSError as error:
-            raise LeftOut(f"needs {self.library} of the system (package {self.package})") from error
-
-
-# A run: script, settings, and what the table says of the settings.
-CLIENTS = [
-    Client(
-        "torch",
-        "torch_npu==2.14.0",
-        [
-            ("torch_core", {}, ""),
-            ("torch_two_devices", {"CANNERY_DEVICES": "2"}, "two devices"),
-            ("torch_small_card", SMALL, "256 MiB"),
-            ("torch_small_card", {**SMALL, **EXPANDABLE}, "256 MiB, expandable segments"),
-            ("torch_core", EXPANDABLE, "expandable segments"),
-            ("torch_allocators", {}, ""),
-            ("torch_allocators", {"CLIENT_PLUGGABLE": "1"}, "pluggable allocator"),
-            ("torch_ipc", {}, "plain sharing"),
-            ("torch_ipc", EXPANDABLE, "sharing of expandable segments"),
-            ("torch_programs", {}, ""),
-            ("torch_workers", {}, ""),
-        ],
-        alone=["torch==2.14.0", "torch_npu==2.14.0"],
-        more=TORCH_NEEDS,
-    ),
-    Client(
-        "numpy-ascend",
-        "numpy-ascend==14.0.0a1",
-        [("numpy_ascend", {}, ""), ("numpy_ascend", {"CANNERY_DEVICES": "2"}, "two devices")],
-    ),
-    Client(
-        "onnxruntime-cann",
-        "onnxruntime-cann==1.24.4",
-        [("onnx_cann", {}, "")],
-        more=["numpy==1.26.4", "onnx==1.16.2"],
-    ),
-    Client(
-        "mooncake",
-        "mooncake-transfer-engine-npu==0.3.13.post1",
-        [("mooncake_engine", {}, "")],
-        library="libibverbs.so.1",
-        package="libibverbs1",
-    ),
-    Client(
-        "mindspore",
-        "mindspore==2.10.0",
-        [("mindspore_tensors", {}, ""), ("mindspore_small_card", {"CANNERY_HBM_BYTES": "2G"}, "2 GiB")],
-        more=["numpy==1.26.4"],
-        directory="cann",
-    ),
-    Client(
-        "ascendfly",
-        "ascendfly==1.4",
-        [("ascendfly_arrays", {}, "")],
-        more=["numpy==1.26.4", "opencv-python-headless==4.11.0.86"],
-    ),
-]
-
-
-class LeftOut(Exception):
-    """Why a client cannot run here."""
 
 
 class Place:
@@ -166,7 +84,7 @@ class Place:
                 self.pip(environment, "--no-deps", *client.alone)
             else:
                 self.pip(environment, client.wheel, *client.more)
-            if client.name == "torch":
+            if client.name.startswith("torch"):
                 (site,) = (environment / "lib").glob("python*/site-packages")
                 stand_ins.make(site, environment / "gpu")
             done.touch()
@@ -260,14 +178,15 @@ def run(script, environment, settings, place, prefix):
     return passed, failed, output
 
 
-def run_once(script, what, environment, settings, place, prefix, resume):
+def run_once(script, what, client, environment, settings, place, prefix, resume):
     """As run, but not again (when asked to resume) what passed with the same library, scripts and settings."""
     about = hashlib.sha256(json.dumps(sorted(settings.items())).encode())
     library = PREFIX / "lib64" / "libascendcl.so"
     for source in (library, HERE / f"{script}.py", HERE / "checks.py", HERE / "torch_data.py"):
         about.update(source.read_bytes())
+    about.update(client.wheel.encode())
     label = settings.get("CANNERY_SCHEDULE", "")
-    name = f"{script}-{what.replace(' ', '-')}{label}"
+    name = f"{client.name}-{script}-{what.replace(' ', '-')}{label}"
     known = place / f"{name}.passed"
     if resume and known.exists():
         kept = json.loads(known.read_text())
@@ -281,12 +200,21 @@ def run_once(script, what, environment, settings, place, prefix, resume):
     return passed, failed
 
 
+def left_out_of(client):
+    """A line on the checks that a release does not run, and why."""
+    whys = {}
+    for name, why in client.lacks.items():
+        whys.setdefault(why, []).append(name)
+    text = ". ".join(f"{why[0].upper()}{why[1:]}: {'; '.join(names)}" for why, names in whys.items())
+    return f"* **{client.wheel}**: {text}.\n" if text else ""
+
+
 def table(results, seeds):
     """The part of the page that is generated."""
     today = datetime.date.today().isoformat()
-    lines = [
-        "| client | script | checks | runs | failed |\n|---|---|---:|---:|---:|\n",
-    ]
+    lines = ["| client | script | checks | runs | failed |\n|---|---|---:|---:|---:|\n"]
+    clients = list(dict.fromkeys(result[0] for result in results))
+    older = [client for client in clients if client in OLDER]
     details = []
     for client, script, what, passed, checks, failed, left_out in results:
         name = f"{script}.py" + (f" ({what})" if what else "")
@@ -294,16 +222,20 @@ def table(results, seeds):
             lines.append(f"| {client.wheel} | left out: {left_out} | | | |\n")
             continue
         lines.append(f"| {client.wheel} | {name} | {checks} | {seeds + 1} | {len(failed)} |\n")
-        details.append(f"* **{name}**: " + "; ".join(passed) + ("." if passed else "") + "\n")
+        if client not in older:
+            details.append(f"* **{name}**: " + "; ".join(passed) + ("." if passed else "") + "\n")
+        elif failed:
+            details.append(f"* **{client.wheel}, {name}**:\n")
         details += [f"  * failed: {line}\n" for line in failed]
-    asked = f"make clients CLIENTS='--seeds {seeds}'" if seeds else "make clients"
+    details += [left_out_of(client) for client in older]
+    arguments = [client.name for client in older] + ([f"--seeds {seeds}"] if seeds else [])
+    asked = f"make clients CLIENTS='{' '.join(arguments)}'" if arguments else "make clients"
     head = f"Measured {today} on {platform.machine()}, CPython 3.11, with `{asked}`.\n\n"
     if seeds:
         head += f"Each script ran as it is, and under {seeds} random schedules\n"
         head += f"(`CANNERY_SCHEDULE=random:1` to `{seeds}`).\n\n"
-    return (
-        head + "".join(lines) + "\nThe checks, bytes compared on random data of 1 MiB and more:\n\n" + "".join(details)
-    )
+    what = "Checks that do not run" if older else "The checks, bytes compared on random data of 1 MiB and more"
+    return head + "".join(lines) + f"\n{what}:\n\n" + "".join(details)
 
 
 def write_page(page, name, text):
@@ -344,7 +276,7 @@ def measure(place, write):
 def main():
     """Runs what was asked for; the exit code tells whether everything passed."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("clients", nargs="*", choices=[[], *(client.name for client in CLIENTS)])
+    parser.add_argument("clients", nargs="*", choices=[[], *(client.name for client in CLIENTS + OLDER)])
     parser.add_argument("--place", type=Path, default=TARGET / "clients", help="where the environments are made")
     parser.add_argument("--wheels", type=Path, help="a directory with wheels, looked at before the index")
     parser.add_argument("--python", default="python3.11", help="the Python of the environments")
@@ -355,6 +287,8 @@ def main():
     parser.add_argument("--write", action="store_true", help="write the table into its page")
     parser.add_argument("--speed", action="store_true", help="measure torch_npu")
     options = parser.parse_args()
+    if len({name in {client.name for client in OLDER} for name in options.clients}) > 1:
+        parser.error("older releases have a table of their own: name them alone")
     # A runner in the background ignores it, and its programs would, too.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     options.place.mkdir(parents=True, exist_ok=True)
@@ -365,9 +299,7 @@ def main():
     schedules = [{}] + [{"CANNERY_SCHEDULE": f"random:{seed}"} for seed in range(1, options.seeds + 1)]
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as jobs:
         waiting = []
-        for client in CLIENTS:
-            if options.clients and client.name not in options.clients:
-                continue
+        for client in [client for client in CLIENTS + OLDER if client.name in options.clients] or CLIENTS:
             try:
                 client.check_system()
                 environment = place.install(client)
@@ -384,8 +316,9 @@ def main():
                         run_once,
                         script,
                         what,
+                        client,
                         environment,
-                        {**settings, **schedule},
+                        {**client.settings, **settings, **schedule},
                         place.root,
                         prefix,
                         options.resume,
@@ -398,7 +331,10 @@ def main():
             for schedule, one in zip(schedules, runs):
                 passed, failed = one.result()
                 label = schedule.get("CANNERY_SCHEDULE", "")
-                print(f"{script:20} {what:30} {label:10} {len(passed)} passed, {len(failed)} failed", flush=True)
+                print(
+                    f"{client.name:12} {script:20} {what:30} {label:10} {len(passed)} passed, {len(failed)} failed",
+                    flush=True,
+                )
                 for line in failed:
                     print(f"    FAILED {line}", flush=True)
                 names, checks = names or passed, checks or len(passed) + len(failed)
@@ -409,7 +345,7 @@ def main():
     text = table(results, options.seeds)
     print(f"\n{text}")
     if options.write:
-        write_page(PAGE, "table", text)
+        write_page(PAGE, "older" if any(result[0] in OLDER for result in results) else "table", text)
     print(f"{total - bad} passed, {bad} failed")
     return 1 if bad else 0
 

@@ -7,7 +7,7 @@ import time
 import torch
 import torch_npu
 from checks import check, finish
-from torch_data import MIB, NPU, random_bytes, random_floats, same
+from torch_data import MIB, NPU, OutOfMemory, random_bytes, random_floats, same
 
 
 @check("import torch_npu")
@@ -304,7 +304,7 @@ def _():
     total = torch.npu.mem_get_info()[1]
     try:
         torch.empty(total + MIB, dtype=torch.uint8, device=NPU)
-    except torch.OutOfMemoryError as error:
+    except OutOfMemory as error:
         text = str(error)
     else:
         raise AssertionError("more memory than the card has")

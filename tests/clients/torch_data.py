@@ -4,6 +4,9 @@ import torch
 
 MIB = 1 << 20
 NPU = torch.device("npu:0")
+# Early releases of torch_npu have no error of its own for a shortage.
+EARLY = tuple(map(int, torch.__version__.split(".")[:2])) < (2, 7)
+OutOfMemory = RuntimeError if EARLY else torch.OutOfMemoryError
 _generator = torch.Generator().manual_seed(20260822)
 
 

@@ -15,7 +15,7 @@ import time
 import torch
 import torch_npu
 from checks import check, finish
-from torch_data import MIB, NPU, random_bytes, random_floats, same
+from torch_data import MIB, NPU, OutOfMemory, random_bytes, random_floats, same
 
 
 @check("events: before any record, again and again, in nested streams")
@@ -69,7 +69,7 @@ def _():
     torch.npu.set_per_process_memory_fraction(0.01)
     try:
         torch.empty(total // 50, dtype=torch.uint8, device=NPU)
-    except torch.OutOfMemoryError as error:
+    except OutOfMemory as error:
         assert "655.36 MiB allowed" in str(error), error
     else:
         raise AssertionError("more than the fraction")

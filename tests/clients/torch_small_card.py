@@ -5,7 +5,7 @@ import os
 import torch
 import torch_npu
 from checks import check, finish
-from torch_data import MIB, NPU, random_bytes, same
+from torch_data import MIB, NPU, OutOfMemory, random_bytes, same
 
 EXPANDABLE = "expandable_segments:True" in os.environ.get("PYTORCH_NPU_ALLOC_CONF", "")
 
@@ -16,7 +16,7 @@ def fill(size):
     while True:
         try:
             blocks.append(torch.empty(size, dtype=torch.uint8, device=NPU))
-        except torch.OutOfMemoryError as error:
+        except OutOfMemory as error:
             return blocks, str(error)
 
 
@@ -69,7 +69,7 @@ def _():
     try:
         # 90 MiB are free, but not in one piece: only segments that expand find the room.
         large = torch.empty(75 * MIB, dtype=torch.uint8, device=NPU)
-    except torch.OutOfMemoryError:
+    except OutOfMemory:
         assert not EXPANDABLE, "the segment could have grown"
     else:
         large.copy_(random_bytes(75 * MIB))
