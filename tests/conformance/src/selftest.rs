@@ -92,7 +92,7 @@ fn checks() -> Vec<Check> {
         check(
             "selftest.wrong_message_code",
             null,
-            Some("message code EH0008"),
+            Some("message code 'EH0008'"),
             |t| {
                 leave("EH0009 aclrtMalloc: devPtr is NULL");
                 t.ret(100_000);
@@ -149,6 +149,61 @@ fn checks() -> Vec<Check> {
             Some("second failed with 107000 and left no text"),
             |t| {
                 t.fails(107_000, 107_000, "second");
+            },
+        ),
+        check("selftest.follow_up_words", None, None, |t| {
+            leave("EE1003 second: stream 0x10, call aclrtFree");
+            t.fails_with(107_000, 107_000, "0x10 'call aclrtFree'", "second");
+        }),
+        check(
+            "selftest.missing_bare_word",
+            None,
+            Some("the text of second lacks word 'aclrtFree'"),
+            |t| {
+                leave("EE1003 second: stream 0x10, call aclrtFreeHost");
+                t.fails_with(107_000, 107_000, "0x10 aclrtFree", "second");
+            },
+        ),
+        check(
+            "selftest.missing_bare_phrase",
+            None,
+            Some("lacks phrase 'call aclrtFree'"),
+            |t| {
+                leave("EE1003 second: call it aclrtFree");
+                t.fails_with(107_000, 107_000, "'call aclrtFree'", "second");
+            },
+        ),
+        check(
+            "selftest.unknown_key",
+            None,
+            Some("is not understood"),
+            |t| {
+                leave("EE1003 second: size is 0");
+                t.fails_with(107_000, 107_000, "EE1003 parm=size", "second");
+            },
+        ),
+        check(
+            "selftest.no_tokens",
+            None,
+            Some("nothing is demanded"),
+            |t| {
+                leave("EE1003 second");
+                t.fails_with(107_000, 107_000, "", "second");
+            },
+        ),
+        check(
+            "selftest.failure_of_zero",
+            None,
+            Some("which is success"),
+            |t| t.fails_with(0, 0, "EE1003", "second"),
+        ),
+        check(
+            "selftest.unknown_word_of_a_line",
+            Some((Some(100_000), "EH0008 devPtr")),
+            Some("err_msg: \"devPtr\" is not understood"),
+            |t| {
+                leave("EH0008 aclrtMalloc: devPtr is NULL");
+                t.ret(100_000);
             },
         ),
         check(

@@ -48,7 +48,11 @@ impl T {
         text: fn() -> Option<String>,
         dir: &Path,
     ) -> Self {
-        let rule = TextRule::parse(line.as_ref().map_or("", |l| &l.err_msg));
+        let rule = TextRule::of_line(line.as_ref().map_or("", |l| &l.err_msg));
+        let (rule, failures) = match rule {
+            Ok(rule) => (rule, Vec::new()),
+            Err(reason) => (TextRule::default(), vec![format!("err_msg: {reason}")]),
+        };
         // Bytes differ between cases and repeat between runs.
         let seed = id.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
             (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
@@ -59,6 +63,7 @@ impl T {
             text,
             dir: dir.to_owned(),
             state: Mutex::new(State {
+                failures,
                 random: seed | 1,
                 ..State::default()
             }),
@@ -133,10 +138,13 @@ impl T {
     }
 
     fn judge_text(&self, code: i64, text: Option<&str>, rule: &TextRule, what: &str) {
-        if code == 0 || code == REPEAT_INITIALIZE {
+        if code == 0 {
             return;
         }
         let Some(text) = text else {
+            if code == REPEAT_INITIALIZE && rule.is_empty() {
+                return;
+            }
             return self.fail(format!("{what} failed with {code} and left no text"));
         };
         if text.trim().is_empty() {
@@ -158,19 +166,31 @@ impl T {
 
     /// A call that must fail with this code and leave a text.
     pub(crate) fn fails(&self, code: impl Into<i64>, want: i64, what: &str) {
-        self.fails_with(code, want, "", what);
+        self.fails_by(code.into(), want, &TextRule::default(), what);
     }
 
-    /// A call that must fail with this code and a text with these tokens
-    /// (written as in the lines' `err_msg`).
+    /// A call that must fail with this code and a text with these tokens: what
+    /// the lines' `err_msg` may have, and any other word or quoted phrase.
     pub(crate) fn fails_with(&self, code: impl Into<i64>, want: i64, tokens: &str, what: &str) {
-        let code = code.into();
+        let rule = TextRule::of_case(tokens).unwrap_or_else(|reason| {
+            self.fail(format!("the tokens {tokens:?} of {what}: {reason}"));
+            TextRule::default()
+        });
+        self.fails_by(code.into(), want, &rule, what);
+    }
+
+    fn fails_by(&self, code: i64, want: i64, rule: &TextRule, what: &str) {
         let text = (self.text)();
+        if want == 0 {
+            self.fail(format!(
+                "{what} is expected to fail with 0, which is success"
+            ));
+        }
         if code != want {
             let text = text.as_deref().unwrap_or("no text");
             self.fail(format!("{what} returned {code}, expected {want} ({text})"));
         }
-        self.judge_text(code, text.as_deref(), &TextRule::parse(tokens), what);
+        self.judge_text(code, text.as_deref(), rule, what);
     }
 
     /// The pending text, which must exist.

@@ -303,7 +303,10 @@ pub(crate) fn take(stream: &'static Stream, task: Task) {
     };
     let mut state = it.model.state();
     if task.again().is_none() {
-        let why = format!("a task of kind \"{}\" cannot be captured", task.name());
+        let why = format!(
+            "a task of kind \"{}\" cannot be captured; queue it before or after the capture",
+            task.name()
+        );
         if let Phase::Capturing(capture) = &mut state.phase {
             capture.invalid.get_or_insert(why);
         }
@@ -430,13 +433,16 @@ pub(crate) fn event_captured() -> Error {
 }
 
 /// A stream goes away while it is captured: the capture is invalid.
-pub(crate) fn abandon(stream: &'static Stream) {
+pub(crate) fn abandon(handle: u64, stream: &'static Stream) {
     if let Some(it) = stream.captured() {
         let mut state = it.model.state();
         if let Phase::Capturing(capture) = &mut state.phase {
-            capture
-                .invalid
-                .get_or_insert_with(|| "a captured stream was destroyed".to_owned());
+            capture.invalid.get_or_insert_with(|| {
+                format!(
+                    "stream {handle:#x} was destroyed while it was captured; destroy it after the end of the capture \
+                     (aclrtDestroyStream)"
+                )
+            });
             if it.branch == 0 {
                 // Nobody can end it any more.
                 for branch in &state.branches {

@@ -281,7 +281,7 @@ pub fn destroy(handle: u64, force: bool) -> Result<()> {
 }
 
 fn retire(handle: u64, stream: &'static Stream) {
-    capture::abandon(stream);
+    capture::abandon(handle, stream);
     update::abandon(stream);
     stream.lost_with_device.store(false, Ordering::SeqCst);
     engine::drop_tasks(stream);

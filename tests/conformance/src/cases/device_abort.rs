@@ -219,7 +219,7 @@ fn limits() -> Vec<Case> {
             t.fails_with(
                 aclrtDeviceTaskAbort(0, 30),
                 ACL_ERROR_RT_WAIT_TIMEOUT.into(),
-                "",
+                "'of device 0' '30 ms' '0 to wait for ever'",
                 "an abort whose time is over",
             );
             t.eq(counter.calls(), 0, "calls of a dropped task");
@@ -479,7 +479,7 @@ fn health() -> Vec<Case> {
             t.fails_with(
                 code,
                 ERROR_PARAM,
-                "",
+                "param=errorInfo->errorType 'device 0' aclrtGetErrorVerbose",
                 "a fault that the device does not have",
             );
             t.fails(aclrtGetErrorVerbose(0, null_mut()), ERROR_FRONT, "no place");

@@ -43,7 +43,7 @@ impl T {
 
     /// What is told once, and then no more.
     fn tells_once(&self, s: aclrtStream, want: i64, tokens: &str) {
-        self.fails_saying(aclrtSynchronizeStream(s), want, tokens, "the stream");
+        self.fails_with(aclrtSynchronizeStream(s), want, tokens, "the stream");
         self.sync(s);
     }
 
@@ -88,15 +88,15 @@ fn seals() -> Vec<Case> {
             let refuses = |own: aclrtStream, what: &str| {
                 let numbers = format!("{own:?} {model:?} aclmdlRIEndTask aclrtPersistentTaskClean");
                 let code = aclrtMemsetAsync(q, LEN, 8, LEN, own);
-                t.fails_saying(code, ERROR_PARAM, &numbers, what);
+                t.fails_with(code, ERROR_PARAM, &numbers, what);
                 let code = aclrtRecordEvent(e, own);
-                t.fails_saying(code, ERROR_PARAM, &numbers, what);
+                t.fails_with(code, ERROR_PARAM, &numbers, what);
                 let code = aclrtLaunchHostFunc(own, Gate::function(), null_mut());
-                t.fails_saying(code, ERROR_PARAM, &numbers, what);
+                t.fails_with(code, ERROR_PARAM, &numbers, what);
                 let code = aclmdlRIExecuteAsync(captured, own);
-                t.fails_saying(code, ERROR_PARAM, &numbers, what);
+                t.fails_with(code, ERROR_PARAM, &numbers, what);
                 let code = aclmdlRIEndTask(model, own);
-                t.fails_saying(code, ERROR_PARAM, &numbers, what);
+                t.fails_with(code, ERROR_PARAM, &numbers, what);
             };
             t.fill_on(p, 1, s);
             t.ok(aclmdlRIEndTask(model, s), "aclmdlRIEndTask");
@@ -222,7 +222,7 @@ fn aborts() -> Vec<Case> {
             aclmdlRIAbort(addr(handle))
         });
         let code = aclmdlRIExecute(model, 60_000);
-        t.fails_saying(code, ABORTED, "aclmdlRIAbort run", "a run that was ended");
+        t.fails_with(code, ABORTED, "aclmdlRIAbort run", "a run that was ended");
         t.eq(aborter.join().ok(), Some(ACL_SUCCESS), "aclmdlRIAbort");
         t.destroy_model(model);
     }));
@@ -522,7 +522,11 @@ fn errors() -> Vec<Case> {
             t.sync(other);
             // One that fails and is not aborted tells.
             t.replay(model, other);
-            t.tells_once(other, i64::from(ACL_ERROR_RT_TASK_TIMEOUT), "");
+            t.tells_once(
+                other,
+                i64::from(ACL_ERROR_RT_TASK_TIMEOUT),
+                "'task of the stream failed'",
+            );
             t.destroy_model(model);
         },
     ));

@@ -423,7 +423,8 @@ fn life() -> Vec<Case> {
                 let side = t.stream();
                 t.link(own, side);
                 t.set(p, 2, side);
-                t.end_fails(own, UNJOINED, "", "a body that is not joined");
+                let tokens = format!("'stream {side:?} is not waited for' {own:?}");
+                t.end_fails(own, UNJOINED, &tokens, "a body that is not joined");
             });
             t.replay(model, s);
             t.sync(s);

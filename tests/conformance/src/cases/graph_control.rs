@@ -379,7 +379,7 @@ fn refusals() -> Vec<Case> {
             t.fails_with(
                 aclrtSetLabel(label, plain),
                 NOT_BOUND,
-                "aclrtSetLabel stream aclmdlRIBindStream",
+                &format!("func=aclrtSetLabel param=stream {plain:?} aclmdlRIBindStream"),
                 "a stream that is not bound",
             );
             t.fails(
@@ -447,7 +447,7 @@ fn refusals() -> Vec<Case> {
             t.fails_with(
                 aclmdlRIBuildEnd(model, null_mut()),
                 ERROR_PARAM,
-                "aclmdlRIBuildEnd aclrtSetLabel",
+                "func=aclmdlRIBuildEnd param=modelRI aclrtSetLabel",
                 "a label that was never set",
             );
             t.set_label(label, s);

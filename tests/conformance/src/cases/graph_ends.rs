@@ -243,7 +243,7 @@ pub(super) fn cases() -> Vec<Case> {
         t.fails_with(
             aclrtStreamStop(s),
             ERROR_UNSUPPORTED,
-            "aclrtStreamStop host function",
+            "func=aclrtStreamStop 'host function' 'let it return first'",
             "a stream in a host function",
         );
         gate.open();

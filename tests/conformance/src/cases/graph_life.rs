@@ -106,7 +106,13 @@ fn ends() -> Vec<Case> {
             // Another stream takes its place, and is captured for another model.
             let q = t.stream();
             t.begin(q, RELAXED);
-            t.end_fails(s, INVALIDATED, "", "a capture without one of its streams");
+            let tokens = format!("'stream {r:?} was destroyed' aclrtDestroyStream");
+            t.end_fails(
+                s,
+                INVALIDATED,
+                &tokens,
+                "a capture without one of its streams",
+            );
             let status = t.capture_status(q);
             t.eq(
                 status,
@@ -185,7 +191,7 @@ fn ends() -> Vec<Case> {
             t.ok(aclrtSetDevice(0), "aclrtSetDevice");
             // aclFinalize releases nothing: the capture goes on, and forbids what it forbade.
             t.fails(aclrtSynchronizeDevice(), MODE, "aclrtSynchronizeDevice");
-            t.end_fails(s, INVALIDATED, "", "the end");
+            t.end_fails(s, INVALIDATED, "aclrtSynchronizeDevice", "the end");
             let (p, _) = t.filled(LEN);
             let model = t.model(s, || {
                 t.ok(aclrtMemsetAsync(p, LEN, 1, LEN, s), "aclrtMemsetAsync");
@@ -269,7 +275,7 @@ fn crowds(list: &mut Vec<Case>) {
             t.destroy_model(model);
             t.begin(s, GLOBAL);
             t.fails(aclrtSynchronizeDevice(), MODE, "aclrtSynchronizeDevice");
-            t.end_fails(s, INVALIDATED, "", "the end");
+            t.end_fails(s, INVALIDATED, "aclrtSynchronizeDevice", "the end");
         };
         (0..100).for_each(|_| round(false));
         let (bytes, files) = footprint();

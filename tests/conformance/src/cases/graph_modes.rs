@@ -172,15 +172,16 @@ fn modes() -> Vec<Case> {
             let down = ACL_MEMCPY_DEVICE_TO_HOST;
             for mode in [GLOBAL, THREAD_LOCAL] {
                 let s = t.stream();
+                let why = format!("'pageable host memory' {s:?}");
                 t.begin(s, mode);
                 let code = aclrtMemcpyAsync(p, LEN, src(&new), LEN, up, s);
                 t.fails(code, BLOCKING, "a copy from pageable memory");
-                t.end_fails(s, INVALIDATED, "", "the end");
+                t.end_fails(s, INVALIDATED, &why, "the end");
                 t.begin(s, mode);
                 let before = new.clone();
                 let code = aclrtMemcpyAsync(dst(&mut new), LEN, p, LEN, down, s);
                 t.fails(code, BLOCKING, "a copy to pageable memory");
-                t.end_fails(s, INVALIDATED, "", "the end");
+                t.end_fails(s, INVALIDATED, &why, "the end");
                 t.same_bytes(&new, &before, "host memory");
                 t.holds(p, &old, "memory");
             }
@@ -223,7 +224,12 @@ fn modes() -> Vec<Case> {
                     t.fails(code, ERROR_UNSUPPORTED, "aclrtLaunchCallback");
                     t.destroy_model(t.end(s));
                 } else {
-                    t.end_fails(s, INVALIDATED, "", "the end");
+                    t.end_fails(
+                        s,
+                        INVALIDATED,
+                        "'kind \"callback\"' 'before or after the capture'",
+                        "the end",
+                    );
                 }
                 t.eq(counter.calls(), 0, "calls");
             },

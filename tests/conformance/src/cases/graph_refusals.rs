@@ -161,13 +161,14 @@ pub(super) fn cases() -> Vec<Case> {
             t.begin(s, GLOBAL);
             t.link(s, r);
             t.ok(aclrtMemsetAsync(p, LEN, 7, LEN, r), "aclrtMemsetAsync");
-            t.end_fails(s, UNJOINED, "", "without a join");
+            let tokens = format!("'stream {r:?} is not waited for' {s:?}");
+            t.end_fails(s, UNJOINED, &tokens, "without a join");
             // Work after the join is as lost as work without one.
             t.begin(s, GLOBAL);
             t.link(s, r);
             t.link(r, s);
             t.ok(aclrtMemsetAsync(p, LEN, 7, LEN, r), "aclrtMemsetAsync");
-            t.end_fails(s, UNJOINED, "", "with work after the join");
+            t.end_fails(s, UNJOINED, &tokens, "with work after the join");
             t.sync(r);
             t.holds(p, &bytes, "memory");
             t.ok(aclrtMemsetAsync(p, LEN, 9, LEN, r), "aclrtMemsetAsync");

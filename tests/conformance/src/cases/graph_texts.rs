@@ -27,35 +27,24 @@ pub(super) fn cases() -> Vec<Case> {
     ]
 }
 
-impl T {
-    /// A call that must fail with this code, and whose text has these words.
-    pub(super) fn fails_saying(&self, code: aclError, want: i64, words: &str, what: &str) {
-        let needs: Vec<String> = words
-            .split_whitespace()
-            .map(|word| format!("expect {word}"))
-            .collect();
-        self.fails_with(code, want, &needs.join(" "), what);
-    }
-}
-
 fn building(t: &T) {
     let (model, second) = (t.build(), t.build());
     let (plain, s, free) = (t.stream(), t.persistent(), t.persistent());
-    t.fails_saying(
+    t.fails_with(
         aclmdlRIBindStream(model, plain, 0),
         ERROR_PARAM,
         &format!("{plain:?} ACL_STREAM_PERSISTENT aclrtCreateStreamWithConfig"),
         "an ordinary stream",
     );
     t.bind(model, s);
-    t.fails_saying(
+    t.fails_with(
         aclmdlRIBindStream(second, s, 0),
         ERROR_PARAM,
         &format!("{s:?} {model:?} aclmdlRIUnbindStream"),
         "a stream of another model",
     );
     t.begin(free, RELAXED);
-    t.fails_saying(
+    t.fails_with(
         aclmdlRIBindStream(second, free, 0),
         ERROR_PARAM,
         &format!("{free:?} captured aclmdlRICaptureEnd"),
@@ -64,20 +53,20 @@ fn building(t: &T) {
     let captured = t.end(free);
     let not_bound = format!("{free:?} {model:?} aclmdlRIBindStream");
     let code = aclmdlRIEndTask(model, free);
-    t.fails_saying(code, ERROR_PARAM, &not_bound, "the end of its tasks");
+    t.fails_with(code, ERROR_PARAM, &not_bound, "the end of its tasks");
     let code = aclmdlRIUnbindStream(model, free);
-    t.fails_saying(code, ERROR_PARAM, &not_bound, "unbinding it");
+    t.fails_with(code, ERROR_PARAM, &not_bound, "unbinding it");
     let unfinished = format!("{model:?} aclmdlRIBuildEnd");
     let code = aclmdlRIExecute(model, -1);
-    t.fails_saying(code, NOT_BUILT, &unfinished, "a run of it");
+    t.fails_with(code, NOT_BUILT, &unfinished, "a run of it");
     let code = aclmdlRIDebugPrint(model);
-    t.fails_saying(code, MODEL_CAPTURED, &unfinished, "printing it");
+    t.fails_with(code, MODEL_CAPTURED, &unfinished, "printing it");
     t.build_end(model);
     let over = format!("{model:?} aclmdlRIBuildBegin");
     let code = aclmdlRIBuildEnd(model, null_mut());
-    t.fails_saying(code, ERROR_PARAM, &over, "the second end");
+    t.fails_with(code, ERROR_PARAM, &over, "the second end");
     let code = aclmdlRIBindStream(model, free, 0);
-    t.fails_saying(code, ERROR_PARAM, &over, "a stream too late");
+    t.fails_with(code, ERROR_PARAM, &over, "a stream too late");
     for model in [model, second, captured] {
         t.destroy_model(model);
     }
@@ -92,7 +81,7 @@ fn barrier(t: &T) {
             barrierId: 1,
         }; 6],
     };
-    t.fails_saying(
+    t.fails_with(
         aclrtCmoWaitBarrier(&raw mut info, s, 0),
         ERROR_PARAM,
         &format!("{s:?} aclmdlRIBindStream"),
@@ -107,7 +96,7 @@ fn running(t: &T) {
     t.bind(model, s);
     t.host_function(s, Gate::function(), gate.data());
     t.build_end(model);
-    t.fails_saying(
+    t.fails_with(
         aclmdlRIExecute(model, 20),
         TOO_LATE,
         &format!("{model:?} 20 aclmdlRIAbort"),
@@ -115,7 +104,7 @@ fn running(t: &T) {
     );
     gate.reached(t);
     let runs = format!("{model:?} aclrtSynchronizeStream");
-    let refused = |code: aclError, what: &str| t.fails_saying(code, RUNNING, &runs, what);
+    let refused = |code: aclError, what: &str| t.fails_with(code, RUNNING, &runs, what);
     refused(aclmdlRIDestroy(model), "its end");
     refused(aclmdlRIUnbindStream(model, s), "unbinding its stream");
     refused(aclrtPersistentTaskClean(s), "emptying its stream");
@@ -129,26 +118,26 @@ fn kinds(t: &T) {
     let built = t.build();
     t.build_end(built);
     let captured = t.model(s, || {});
-    t.fails_saying(
+    t.fails_with(
         aclmdlRIAbort(captured),
         ERROR_UNSUPPORTED,
         &format!("{captured:?} aclrtStreamAbort"),
         "an abort of a captured model",
     );
-    t.fails_saying(
+    t.fails_with(
         aclmdlRIUpdate(built),
         UPDATE_FAILED,
         &format!("{built:?} captured"),
         "an update of a built model",
     );
-    t.fails_saying(
+    t.fails_with(
         aclmdlRICaptureToModelRIBegin(r, built, GLOBAL),
         MODEL_CAPTURED,
         &format!("{built:?} captured"),
         "a capture into it",
     );
     t.begin(s, RELAXED);
-    t.fails_saying(
+    t.fails_with(
         aclmdlRIExecuteAsync(built, s),
         ERROR_UNSUPPORTED,
         &format!("{built:?} captured"),
@@ -159,7 +148,7 @@ fn kinds(t: &T) {
     t.ok(code, "aclmdlRICaptureGetInfo");
     let captured_now = format!("{under_way:?} aclmdlRICaptureEnd");
     let refused =
-        |code: aclError, what: &str| t.fails_saying(code, MODEL_CAPTURED, &captured_now, what);
+        |code: aclError, what: &str| t.fails_with(code, MODEL_CAPTURED, &captured_now, what);
     refused(aclmdlRIExecuteAsync(under_way, r), "its run");
     refused(aclmdlRIDestroy(under_way), "its end");
     refused(aclmdlRIUpdate(under_way), "its update");
@@ -173,7 +162,7 @@ fn updates(t: &T) {
     let s = t.stream();
     let here = format!("{s:?}");
     let tell = |code: aclError, tokens: &str, what: &str| {
-        t.fails_saying(code, GROUP_STATE, &format!("{here} {tokens}"), what);
+        t.fails_with(code, GROUP_STATE, &format!("{here} {tokens}"), what);
     };
     let code = aclmdlRICaptureTaskUpdateEnd(s);
     tell(code, "aclmdlRICaptureTaskUpdateBegin", "an update");
@@ -210,13 +199,13 @@ fn names(t: &T) {
     let s = t.stream();
     let model = t.model(s, || {});
     let wrong = CString::new(&b"\xff\xfe"[..]).unwrap_or_default();
-    t.fails_saying(
+    t.fails_with(
         aclmdlRISetName(model, wrong.as_ptr()),
         ERROR_FRONT,
         "name UTF-8",
         "a name that is no UTF-8",
     );
-    t.fails_saying(
+    t.fails_with(
         aclmdlRIDebugJsonPrint(model, wrong.as_ptr(), 0),
         ERROR_FRONT,
         "path UTF-8",
@@ -230,7 +219,7 @@ extern "C" fn unknown(_: *mut c_void) {}
 fn callbacks(t: &T) {
     let s = t.stream();
     let model = t.model(s, || {});
-    t.fails_saying(
+    t.fails_with(
         aclmdlRIDestroyUnregisterCallback(model, Some(unknown)),
         ERROR_PARAM,
         &format!(
@@ -239,7 +228,7 @@ fn callbacks(t: &T) {
         ),
         "a function that is not registered",
     );
-    t.fails_saying(
+    t.fails_with(
         aclrtRegStreamStateCallback(c"cb_1".as_ptr(), None, null_mut()),
         ERROR_FRONT,
         "cb_1 pass",
@@ -253,7 +242,7 @@ fn own_memory(t: &T) {
     t.begin(s, RELAXED);
     let flag = ACL_MODEL_RI_COND_HANDLE_ASSIGN_DEFAULT;
     let (_, place) = t.condition(s, 1, flag);
-    t.fails_saying(
+    t.fails_with(
         aclrtFree(place),
         ERROR_PARAM,
         "aclmdlRICondHandleCreate aclmdlRIDestroy",
@@ -264,7 +253,7 @@ fn own_memory(t: &T) {
     let mut flag = null_mut();
     let code = aclrtCtxGetFloatOverflowAddr(&raw mut flag);
     t.ok(code, "aclrtCtxGetFloatOverflowAddr");
-    t.fails_saying(
+    t.fails_with(
         aclrtFree(flag),
         ERROR_PARAM,
         "aclrtCtxGetFloatOverflowAddr aclrtResetDevice",
@@ -274,14 +263,14 @@ fn own_memory(t: &T) {
 
 fn reserved(t: &T) {
     let mut model = SENTINEL;
-    t.fails_saying(
+    t.fails_with(
         aclmdlRIBuildBegin(&raw mut model, 3),
         ERROR_FRONT,
         "flag 3 must 0",
         "flags",
     );
     let model = t.build();
-    t.fails_saying(
+    t.fails_with(
         aclmdlRIBuildEnd(model, addr(0x70)),
         ERROR_FRONT,
         "reserve 0x70 NULL",
@@ -289,7 +278,7 @@ fn reserved(t: &T) {
     );
     t.destroy_model(model);
     let mut p = null_mut();
-    t.fails_saying(
+    t.fails_with(
         aclrtReserveMemAddress(&raw mut p, 2 * MIB, 7, null_mut(), 0),
         ERROR_FRONT,
         "alignment 7 must 0",
@@ -334,10 +323,10 @@ fn json(t: &T) {
         b"{\"name\": \"a\"",
         b" ",
     ] {
-        t.fails_saying(note(wrong), ERROR_FRONT, "extendInfoPtr JSON", "no JSON");
+        t.fails_with(note(wrong), ERROR_FRONT, "extendInfoPtr JSON", "no JSON");
     }
     let long = format!("[{}", "1,".repeat(10_000));
-    t.fails_saying(note(long.as_bytes()), ERROR_FRONT, "JSON", "a long text");
+    t.fails_with(note(long.as_bytes()), ERROR_FRONT, "JSON", "a long text");
     for right in [&b"{\"name\": \"a\"}"[..], b" [1, 2]\n", b"\"text\"", b"7"] {
         t.ok(note(right), "aclrtCacheLastTaskExtendInfo");
     }

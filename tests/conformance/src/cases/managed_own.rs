@@ -432,7 +432,7 @@ fn refusals() -> Vec<Case> {
                 t.fails_with(
                     code,
                     ERROR_UNSUPPORTED,
-                    "EE1005 func=950 func=910B",
+                    "EE1005 950 910B",
                     "aclrtMemAllocManaged",
                 );
                 t.eq(m, SENTINEL, "output");

@@ -138,7 +138,7 @@ fn alias() -> Vec<Case> {
                 let (p, before) = t.filled(MIB);
                 let d = t.register(pages.p, MIB);
                 t.check(d != pages.p, "the device address is the host address");
-                let tokens = format!("EE1011 func={:#x}", pages.p.addr() + 4096);
+                let tokens = format!("EE1011 {:#x}", pages.p.addr() + 4096);
                 for round in 0..2 {
                     let at = off(d, 4096);
                     t.fails_with(

@@ -109,7 +109,12 @@ fn states() -> Vec<Case> {
             "x.snapshot.chip_without",
             Setup::device0().profile("Ascend950DT"),
             |t| {
-                t.fails_with(lock(), ERROR_UNSUPPORTED, "", "lock on 950DT");
+                t.fails_with(
+                    lock(),
+                    ERROR_UNSUPPORTED,
+                    "func=aclrtSnapShotProcessLock Ascend950DT Ascend950PR",
+                    "lock on 950DT",
+                );
                 t.usable(t.malloc(MIB, ACL_MEM_MALLOC_HUGE_FIRST), MIB);
             },
         ),

@@ -14,17 +14,12 @@ macro_rules! both {
 pub(super) use both;
 
 impl T {
-    /// The pending text, which must carry all of this: numbers and names as words of their own,
-    /// anything else as it is.
+    /// The pending text, which must carry all of this, as words of its own.
     pub(super) fn carries(&self, what: &str, tokens: &[&dyn std::fmt::Display]) -> String {
         let text = self.pending_text(what);
         for token in tokens {
             let token = token.to_string();
-            let name = token.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
-            let there = match name {
-                true => crate::expect::has_word(&text, &token),
-                false => text.contains(&token),
-            };
+            let there = crate::expect::has_word(&text, &token);
             self.check(there, &format!("{what}: {token} is not in {text:?}"));
         }
         text
