@@ -28,6 +28,7 @@ mod graph_build;
 mod graph_conditions;
 mod graph_control;
 mod graph_ends;
+mod graph_events;
 mod graph_functions;
 mod graph_kernels;
 mod graph_life;
@@ -128,6 +129,7 @@ pub(crate) fn all() -> Vec<Case> {
         graph_conditions::cases(),
         graph_control::cases(),
         graph_ends::cases(),
+        graph_events::cases(),
         graph_functions::cases(),
         graph_kernels::cases(),
         graph_life::cases(),

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use super::condition::{Conditional, Kind};
 use super::model::Model;
 use super::pass::{Fate, Pass};
+use super::replay;
 use super::state::What;
-use super::{control, replay};
 use crate::error::Result;
 use crate::stream::composite::{self, Composite, Piece};
 use crate::stream::record::Record;
@@ -49,8 +49,7 @@ impl Choice {
             return false;
         }
         self.chosen = true;
-        let value = control::long(self.task.condition.block.alias());
-        let Some(body) = self.task.choose(value) else {
+        let Some(body) = self.task.choose() else {
             return false;
         };
         match begin(body, stream, &self.within) {
@@ -67,7 +66,7 @@ impl Choice {
 }
 
 /// Whether a body has anything that may be awaited outside.
-fn awaited(body: &Model) -> bool {
+pub(super) fn awaited(body: &Model) -> bool {
     body.state().nodes.iter().any(|node| match &node.what {
         What::Run(slot) => slot.look(Task::is_awaited_outside),
         What::ExternalRecord => true,
@@ -114,7 +113,7 @@ fn begin(
             What::ExternalRecord => Task::RecordExternal(node.about.event),
             What::ExternalWait => Task::WaitExternal(node.about.event),
             What::ResetEvent => Task::ResetExternal(node.about.event),
-            What::ResetLabel | What::Control(_) | What::Gone => continue,
+            What::ResetLabel { .. } | What::Control(_) | What::Gone => continue,
         };
         match own {
             None => todo.push_back(task),

@@ -29,6 +29,26 @@ pub(crate) struct Label {
     number: usize,
 }
 
+impl Label {
+    /// Whether the model still takes tasks: the record stands for no work then.
+    pub(crate) fn is_open(&self) -> bool {
+        !matches!(self.model.state().phase, Phase::Ready)
+    }
+
+    /// Whether a wait on a stream that gives its calls to `it` is a wait within the model.
+    pub(crate) fn is_for(&self, it: Option<&Captured>) -> bool {
+        if !self.model.state().is_recorded(self.number) {
+            return false;
+        }
+        if it.is_some_and(|it| Arc::ptr_eq(&it.model, &self.model)) {
+            return true;
+        }
+        // A stream that is captured comes into no model that is built.
+        self.model.is_capturing()
+            || (self.is_open() && !it.is_some_and(|it| it.model.is_capturing()))
+    }
+}
+
 fn captured(handle: u64) -> Error {
     Fault::State {
         code: abi::ACL_ERROR_RT_STREAM_CAPTURED,
@@ -354,7 +374,9 @@ pub(crate) fn external(it: &Captured, event: u64, flags: u32, what: External) {
         External::Record => What::ExternalRecord,
         External::Wait => What::ExternalWait,
         External::Reset => What::ResetEvent,
-        External::Forget => What::ResetLabel,
+        External::Forget(label) => What::ResetLabel {
+            label: label.number,
+        },
     };
     it.model.state().push(it.branch, what, about);
 }
@@ -364,14 +386,16 @@ pub(crate) enum External {
     Record,
     Wait,
     Reset,
-    /// A reset of an event that the capture itself recorded: each run has its own record anyway.
-    Forget,
+    /// A reset of an event that the model itself records: each run has its own record.
+    Forget(Label),
 }
 
-/// A stream waits for an event whose record was captured: it becomes part of that capture.
+/// A stream waits for an event whose record was captured: it becomes part of that capture. Streams of models that are
+/// built are bound before.
 ///
 /// # Errors
-/// 107031 for a default stream; 107032 for a stream of another capture.
+/// 107031 for a default stream; 107032 for a stream of another capture; 107005 for one that is not bound to the model
+/// that is built.
 pub(crate) fn join(
     label: &Label,
     handle: u64,
@@ -379,11 +403,13 @@ pub(crate) fn join(
     event: u64,
     flags: u32,
 ) -> Result<()> {
-    if stream.home().is_default {
+    let built = label.model.state().built;
+    if stream.home().is_default && !built {
         return Err(implicit());
     }
     let branch = match stream.captured() {
         Some(it) if Arc::ptr_eq(&it.model, &label.model) => it.branch,
+        _ if built => return Err(not_of_the_model(&label.model, handle)),
         Some(_) => return Err(conflict(handle)),
         None => {
             let branch = label.model.state().add_branch(handle, stream);
@@ -412,22 +438,46 @@ fn conflict(handle: u64) -> Error {
     .into()
 }
 
-/// A captured stream waits for an event that was not recorded in its capture.
-pub(crate) fn no_record() -> Error {
+fn not_of_the_model(model: &Model, handle: u64) -> Error {
+    let model = model.handle;
+    Error::rt_param(
+        abi::ACL_ERROR_RT_STREAM_MODEL,
+        "stream",
+        format!(
+            "the event was recorded on a stream of model {model:#x}, which is being built; bind stream {handle:#x} to \
+             it first (aclmdlRIBindStream)"
+        ),
+    )
+}
+
+/// A captured stream waits for an event that was not recorded in its capture, or a bound one for one that was not
+/// recorded in its model.
+pub(crate) fn no_record(it: &Captured) -> Error {
+    let cause = if it.model.state().built {
+        "the event was not recorded on a stream of this model; record it on a bound stream first, or wait with the \
+         external flag (aclrtStreamWaitEventWithFlag)"
+    } else {
+        "the event was not recorded in this capture; record it on a captured stream first, or wait with the external \
+         flag (aclrtStreamWaitEventWithFlag)"
+    };
     Fault::State {
         code: abi::ACL_ERROR_RT_CAPTURE_DEPENDENCY,
-        cause: "the event was not recorded in this capture; record it on a captured stream first, or wait with the \
-                external flag (aclrtStreamWaitEventWithFlag)"
-            .to_owned(),
+        cause: cause.to_owned(),
     }
     .into()
 }
 
-/// The host asks about an event that was recorded in a capture which goes on.
-pub(crate) fn event_captured() -> Error {
+/// The host asks about an event that was recorded in a capture which goes on, or in a model that is being built.
+pub(crate) fn event_captured(label: &Label) -> Error {
+    let cause = if label.model.is_capturing() {
+        "the event was recorded in a capture, so it stands for no work yet; end the capture first"
+    } else {
+        "the event was recorded on a stream of a model that is being built, so it stands for no work yet; record it on \
+         another stream to wait for it here"
+    };
     Fault::State {
         code: abi::ACL_ERROR_RT_EVENT_CAPTURED,
-        cause: "the event was recorded in a capture, so it stands for no work yet; end the capture first".to_owned(),
+        cause: cause.to_owned(),
     }
     .into()
 }

@@ -10,6 +10,7 @@ use cannery_abi as abi;
 use cannery_observe::Family;
 
 use super::capture::not_captured;
+use super::control;
 use super::model::{Model, Phase, bad, find, find_condition};
 use super::state::{About, What};
 use crate::error::{Error, Result};
@@ -44,22 +45,27 @@ pub(crate) enum Kind {
     While,
     /// The one of that number, if there is one.
     Switch,
+    /// The first one, without a condition: a run of a captured model in a built one.
+    Always,
 }
 
 /// A conditional task.
 pub(crate) struct Conditional {
     pub(super) kind: Kind,
-    pub(super) condition: Arc<Condition>,
+    /// `None` where there is nothing to look at.
+    pub(super) condition: Option<Arc<Condition>>,
     pub(super) bodies: Vec<Arc<Model>>,
 }
 
 impl Conditional {
-    /// The body for a value.
-    pub(super) fn choose(&self, value: u64) -> Option<&Arc<Model>> {
+    /// The body that its condition asks for now.
+    pub(super) fn choose(&self) -> Option<&Arc<Model>> {
+        let look = |condition: &Arc<Condition>| control::long(condition.block.alias());
+        let value = self.condition.as_ref().map_or(0, look);
         let number = match self.kind {
             Kind::If => u64::from(value == 0),
             Kind::While if value == 0 => return None,
-            Kind::While => 0,
+            Kind::While | Kind::Always => 0,
             Kind::Switch => value,
         };
         self.bodies.get(usize::try_from(number).ok()?)
@@ -71,18 +77,24 @@ impl Conditional {
             Kind::If => "if",
             Kind::While => "while",
             Kind::Switch => "switch",
+            Kind::Always => "run",
         }
     }
 
-    /// With its numbers.
-    pub(super) fn show(&self) -> String {
+    /// The numbers of its bodies.
+    pub(super) fn models(&self) -> String {
         let models: Vec<String> = self.bodies.iter().map(|body| body.id.to_string()).collect();
-        format!(
-            "{} condition at {:#x}, model(s) {}",
+        models.join(", ")
+    }
+
+    /// With its numbers, where it looks at a condition.
+    pub(super) fn show(&self) -> Option<String> {
+        let at = self.condition.as_ref()?.block.address();
+        Some(format!(
+            "{} condition at {at:#x}, model(s) {}",
             self.name(),
-            self.condition.block.address(),
-            models.join(", ")
-        )
+            self.models()
+        ))
     }
 }
 
@@ -243,7 +255,7 @@ pub fn add(handle: u64, what: i32, out: &mut [u64], stream: u64) -> Result<()> {
     let condition = condition.ok_or_else(|| bad("params.handle", handle, "condition"))?;
     let task = Conditional {
         kind,
-        condition,
+        condition: Some(condition),
         bodies,
     };
     state.push(

@@ -91,6 +91,10 @@ pub(super) fn remove(model: &Arc<Model>) -> Result<()> {
     }
     let (callbacks, runners, bound) = {
         let mut state = model.state();
+        if matches!(state.phase, Phase::Building) {
+            // Events that it was to record stand for nothing any more.
+            state.phase = Phase::Ready;
+        }
         let bound: Vec<&'static Stream> = if state.built {
             state.branches.iter().map(|branch| branch.stream).collect()
         } else {

@@ -136,13 +136,18 @@ impl Pass {
     /// No piece begins any more; those that wait are brought on to see that. Those that are at bytes are over
     /// afterwards: whoever drops a run may use its memory for something else.
     pub(super) fn drop_rest(&self) {
-        self.ended.store(true, Ordering::SeqCst);
+        self.stop();
         self.runners
             .iter()
             .for_each(|runner| engine::bring_on(runner));
         while self.moving.load(Ordering::SeqCst) > 0 {
             std::thread::yield_now();
         }
+    }
+
+    /// No piece begins any more.
+    pub(super) fn stop(&self) {
+        self.ended.store(true, Ordering::SeqCst);
     }
 
     /// aclmdlRIAbort.

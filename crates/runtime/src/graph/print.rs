@@ -24,9 +24,14 @@ pub(super) fn what(node: &Node, window: &Window) -> String {
         What::Wait { label } => format!("wait for event {:#x} (label {label})", node.about.event),
         What::ExternalRecord => format!("record external event {:#x}", node.about.event),
         What::ExternalWait => format!("wait for external event {:#x}", node.about.event),
-        What::ResetEvent | What::ResetLabel => format!("reset event {:#x}", node.about.event),
+        What::ResetEvent | What::ResetLabel { .. } => {
+            format!("reset event {:#x}", node.about.event)
+        }
         What::Control(control) => control.show(window),
-        What::Conditional(task) => task.show(),
+        What::Conditional(task) => {
+            let run = || format!("run of model {}", task.models());
+            task.show().unwrap_or_else(run)
+        }
         What::Gone => String::new(),
         What::Run(slot) => slot.look(|task| {
             let details = task.details(window);

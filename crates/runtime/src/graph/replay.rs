@@ -155,7 +155,7 @@ fn run_on(model: &Model, handle: u64, stream: &'static Stream, fate: &Arc<Fate>)
             What::ExternalWait => submit(own, Task::WaitExternal(node.about.event)),
             What::ResetEvent => submit(own, Task::ResetExternal(node.about.event)),
             What::Conditional(task) => submit(own, Choice::task(task, &pass)),
-            What::ResetLabel | What::Control(_) | What::Gone => {}
+            What::ResetLabel { .. } | What::Control(_) | What::Gone => {}
         }
     }
     if state.built {

@@ -100,8 +100,11 @@ pub(super) enum What {
     ExternalRecord,
     ExternalWait,
     ResetEvent,
-    /// On an event that the model itself records: nothing to do, each run has its own.
-    ResetLabel,
+    /// On an event that the model itself records: runs that decide where they go may come to it, and to the record,
+    /// again.
+    ResetLabel {
+        label: usize,
+    },
     /// Decides where the run goes on.
     Control(Control),
     /// Runs one of several bodies.
@@ -166,6 +169,12 @@ impl State {
             *mine = (*mine).max(other);
         }
         self.push(branch, What::Wait { label }, about);
+    }
+
+    /// Whether the record of a label is there: its stream may have been emptied.
+    pub(super) fn is_recorded(&self, label: usize) -> bool {
+        let of = |node: &Node| matches!(node.what, What::Record { label: other } if other == label);
+        self.nodes.iter().any(of)
     }
 
     /// Adds a branch.

@@ -6,10 +6,12 @@ use std::sync::Arc;
 use cannery_abi as abi;
 
 use super::capture::Captured;
+use super::condition::{Conditional, Kind};
 use super::model::{self, Model, Phase, find, find_task};
-use super::state::{Branch, Node, Shown, What};
+use super::state::{About, Branch, Node, Shown, State, What};
 use crate::error::{Error, Fault, Result};
 use crate::kernel::captured;
+use crate::process::here;
 use crate::stream::Stream;
 use crate::stream::task::Task;
 use crate::stream::value;
@@ -139,7 +141,7 @@ fn kind(node: &Node) -> i32 {
     match &node.what {
         What::Record { .. } | What::ExternalRecord => abi::ACL_MODEL_RI_TASK_EVENT_RECORD,
         What::Wait { .. } | What::ExternalWait => abi::ACL_MODEL_RI_TASK_EVENT_WAIT,
-        What::ResetEvent | What::ResetLabel => abi::ACL_MODEL_RI_TASK_EVENT_RESET,
+        What::ResetEvent | What::ResetLabel { .. } => abi::ACL_MODEL_RI_TASK_EVENT_RESET,
         What::Control(_) | What::Conditional(_) | What::Gone => abi::ACL_MODEL_RI_TASK_DEFAULT,
         What::Run(slot) => slot.look(|task| match task {
             Task::ValueWrite { .. } => abi::ACL_MODEL_RI_TASK_VALUE_WRITE,
@@ -209,7 +211,7 @@ pub fn task_parameters(task: u64) -> Result<(i32, u64, Option<Parameters>, Place
             event_flag,
             flag: 1,
         }),
-        What::ResetEvent | What::ResetLabel => Some(Parameters::EventReset {
+        What::ResetEvent | What::ResetLabel { .. } => Some(Parameters::EventReset {
             event,
             event_flag,
             flag: 0,
@@ -421,7 +423,7 @@ pub fn update(handle: u64) -> Result<()> {
     Ok(())
 }
 
-/// The run of a model becomes part of a capture: its nodes are captured once more.
+/// The run of a model becomes part of another one: its nodes are captured once more.
 pub(super) fn copy_into(
     inner: &Arc<Model>,
     outer: &Captured,
@@ -448,6 +450,27 @@ pub(super) fn copy_into(
         )));
     }
     let mut into = outer.model.state();
+    if into.built {
+        // As one task: runs may come to it any number of times, and then all of its branches begin.
+        let body = Model::body(&here()?, Phase::Ready, &outer.model);
+        {
+            let mut copy = body.state();
+            copy.conditions.clone_from(&from.conditions);
+            // Its tasks are no tasks of the stream.
+            let add = |_| copy.add_branch(0, stream);
+            let branches: Vec<usize> = (0..from.branches.len()).map(add).collect();
+            copy_nodes(&from, &mut copy, &branches);
+        }
+        body.publish()?;
+        let task = Conditional {
+            kind: Kind::Always,
+            condition: None,
+            bodies: vec![body],
+        };
+        let what = What::Conditional(Arc::new(task));
+        into.push(outer.branch, what, About::default());
+        return Ok(());
+    }
     for task in from
         .conditions
         .iter()
@@ -461,6 +484,12 @@ pub(super) fn copy_into(
             _ => into.add_branch(handle, stream),
         })
         .collect();
+    copy_nodes(&from, &mut into, &branches);
+    Ok(())
+}
+
+/// Adds the nodes of a model to another one, where its branches have these numbers.
+fn copy_nodes(from: &State, into: &mut State, branches: &[usize]) {
     let mut labels = Vec::with_capacity(from.labels.len());
     for node in &from.nodes {
         let branch = branches[node.branch];
@@ -476,12 +505,14 @@ pub(super) fn copy_into(
             What::ExternalRecord => into.push(branch, What::ExternalRecord, node.about),
             What::ExternalWait => into.push(branch, What::ExternalWait, node.about),
             What::ResetEvent => into.push(branch, What::ResetEvent, node.about),
-            What::ResetLabel => into.push(branch, What::ResetLabel, node.about),
+            What::ResetLabel { label } => {
+                let label = labels[*label];
+                into.push(branch, What::ResetLabel { label }, node.about);
+            }
             What::Conditional(task) => {
                 into.push(branch, What::Conditional(Arc::clone(task)), node.about);
             }
             What::Control(_) | What::Gone => {}
         }
     }
-    Ok(())
 }

@@ -78,7 +78,7 @@ fn kind(node: &Node) -> &'static str {
     match &node.what {
         What::Record { .. } | What::ExternalRecord => "record event",
         What::Wait { .. } | What::ExternalWait => "wait for event",
-        What::ResetEvent | What::ResetLabel => "reset event",
+        What::ResetEvent | What::ResetLabel { .. } => "reset event",
         What::Control(control) => control.name(),
         What::Conditional(task) => task.name(),
         What::Gone => "",

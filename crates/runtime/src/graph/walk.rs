@@ -17,8 +17,11 @@ use std::time::{Duration, Instant};
 
 use cannery_abi as abi;
 
+use super::branching::{self, Choice};
+use super::condition::Conditional;
 use super::control::{self, Comparison, Control};
-use super::pass::Fate;
+use super::pass::{Fate, Pass};
+use super::replay;
 use super::slot::Slot;
 use super::state::{State, What};
 use crate::error::{Error, Result};
@@ -33,6 +36,8 @@ type Place = (usize, usize);
 /// What the runs of a model do, branch by branch.
 pub(super) struct Program {
     branches: Vec<Vec<Step>>,
+    /// The branch that records each label.
+    labels: Vec<Option<usize>>,
     /// Whether any task may be awaited outside.
     awaited: bool,
 }
@@ -42,9 +47,24 @@ enum Step {
     RecordExternal(u64),
     WaitExternal(u64),
     ResetExternal(u64),
-    Jump { at: u64, places: Box<[Place]> },
-    Activate { branch: usize },
-    Switch { values: Comparison, branch: usize },
+    /// A run has come to the record of a label.
+    Record(usize),
+    /// For that.
+    Wait(usize),
+    /// It waits for the next time.
+    Reset(usize),
+    Conditional(Arc<Conditional>),
+    Jump {
+        at: u64,
+        places: Box<[Place]>,
+    },
+    Activate {
+        branch: usize,
+    },
+    Switch {
+        values: Comparison,
+        branch: usize,
+    },
 }
 
 /// One run under way.
@@ -63,6 +83,10 @@ pub(super) struct Run {
     /// Nothing begins any more.
     stopped: AtomicBool,
     fate: Arc<Fate>,
+    /// What conditional tasks of it are a part of.
+    pass: Arc<Pass>,
+    /// What stands for each label.
+    records: Mutex<Vec<Arc<Record>>>,
     /// The run that follows.
     next: Mutex<Option<Arc<Run>>>,
 }
@@ -126,21 +150,15 @@ impl State {
     /// 107000 for a jump to a label that is not set in the model.
     pub(super) fn program(&self) -> Result<Program> {
         let mut places: BTreeMap<u64, Place> = BTreeMap::new();
-        let mut lengths = vec![0; self.branches.len()];
-        for node in &self.nodes {
-            match &node.what {
-                What::Control(Control::Label(label)) => {
-                    places.insert(*label, (node.branch, lengths[node.branch]));
-                }
-                what if is_step(what) => lengths[node.branch] += 1,
-                _ => {}
-            }
-        }
+        let mut jumps = Vec::new();
+        let mut recorded = vec![None; self.labels.len()];
         let mut program = Program {
-            branches: lengths.into_iter().map(Vec::with_capacity).collect(),
+            branches: self.branches.iter().map(|_| Vec::new()).collect(),
+            labels: Vec::new(),
             awaited: false,
         };
         for (number, node) in self.nodes.iter().enumerate() {
+            let place = (node.branch, program.branches[node.branch].len());
             let step = match &node.what {
                 What::Run(slot) => {
                     program.awaited |= slot.look(Task::is_awaited_outside);
@@ -152,37 +170,54 @@ impl State {
                 }
                 What::ExternalWait => Step::WaitExternal(node.about.event),
                 What::ResetEvent => Step::ResetExternal(node.about.event),
-                What::Control(Control::Jump { at, labels }) => Step::Jump {
-                    at: *at,
-                    places: labels
-                        .iter()
-                        .map(|label| {
-                            places
-                                .get(label)
-                                .copied()
-                                .ok_or_else(|| unset(*label, number))
-                        })
-                        .collect::<Result<_>>()?,
+                What::Record { label } => {
+                    recorded[*label] = Some(node.branch);
+                    Step::Record(*label)
+                }
+                What::Wait { label } => match recorded[*label] {
+                    // What its own branch recorded is behind it, also where a jump passed over it; what was taken
+                    // out of the model never comes.
+                    Some(branch) if branch != node.branch => Step::Wait(*label),
+                    _ => continue,
                 },
+                What::ResetLabel { label } => Step::Reset(*label),
+                What::Conditional(task) => {
+                    program.awaited |= task.bodies.iter().any(|body| branching::awaited(body));
+                    Step::Conditional(Arc::clone(task))
+                }
+                What::Control(Control::Label(label)) => {
+                    places.insert(*label, place);
+                    continue;
+                }
+                What::Control(Control::Jump { at, labels }) => {
+                    jumps.push((place, number, labels));
+                    let places = Box::default();
+                    Step::Jump { at: *at, places }
+                }
                 What::Control(Control::Activate { branch }) => Step::Activate { branch: *branch },
                 What::Control(Control::Switch { values, branch }) => Step::Switch {
                     values: *values,
                     branch: *branch,
                 },
-                _ => continue,
+                What::Gone => continue,
             };
             program.branches[node.branch].push(step);
         }
+        // Labels may be set behind the jump.
+        for ((branch, at), node, labels) in jumps {
+            let find = |label: &u64| {
+                places
+                    .get(label)
+                    .copied()
+                    .ok_or_else(|| unset(*label, node))
+            };
+            let found = labels.iter().map(find).collect::<Result<_>>()?;
+            if let Step::Jump { places, .. } = &mut program.branches[branch][at] {
+                *places = found;
+            }
+        }
+        program.labels = recorded;
         Ok(program)
-    }
-}
-
-/// Whether a node of a built model is something that a walk does.
-fn is_step(what: &What) -> bool {
-    match what {
-        What::Run(_) | What::ExternalRecord | What::ExternalWait | What::ResetEvent => true,
-        What::Control(control) => !matches!(control, Control::Label(_)),
-        _ => false,
     }
 }
 
@@ -205,6 +240,13 @@ pub(super) fn queue(
     before: Option<Arc<Run>>,
     fate: Arc<Fate>,
 ) -> Arc<Run> {
+    // Its walks are no pieces: they end with what the runners have.
+    let pass = Pass::new(Arc::clone(&fate), stream, Vec::new(), None);
+    let new = |branch: &Option<usize>| {
+        let by = branch.map_or(stream, |branch| runners[branch].1);
+        Record::new(by, None)
+    };
+    let records = program.labels.iter().map(new).collect();
     let run = Arc::new(Run {
         program,
         runners,
@@ -214,6 +256,8 @@ pub(super) fn queue(
         end: Record::new(stream, None),
         stopped: AtomicBool::new(false),
         fate,
+        pass,
+        records: Mutex::new(records),
         next: Mutex::new(None),
     });
     let live = Live::new(&run);
@@ -242,12 +286,46 @@ impl Run {
     /// Nothing begins any more.
     pub(super) fn stop(&self) {
         self.stopped.store(true, Ordering::SeqCst);
+        self.pass.stop();
     }
 
     /// aclmdlRIAbort ends it: nothing begins any more, and whoever waits is told.
     pub(super) fn call_off(&self) {
         self.fate.abort();
         self.stop();
+    }
+
+    fn records(&self) -> MutexGuard<'_, Vec<Arc<Record>>> {
+        self.records.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What a walk that comes to wait for a label waits for.
+    fn record_of(&self, label: usize) -> Arc<Record> {
+        Arc::clone(&self.records()[label])
+    }
+
+    /// A walk came to the record of a label.
+    fn record(&self, label: usize) {
+        let mut record = self.record_of(label);
+        while record.is_done() {
+            let now = self.record_of(label);
+            if Arc::ptr_eq(&record, &now) {
+                return;
+            }
+            // A reset came in between: before this.
+            record = now;
+        }
+        // Nobody else does: one walk at a time is on the branch that records it.
+        record.fire(|| {});
+    }
+
+    /// A walk came to the reset of a label.
+    fn reset(&self, label: usize) {
+        let mut records = self.records();
+        let record = &mut records[label];
+        if record.is_done() {
+            *record = Record::new(record.stream, None);
+        }
     }
 
     fn begun(&self) -> bool {
@@ -267,6 +345,7 @@ impl Run {
             self.living_runners().for_each(engine::drop_tasks);
             // Whoever drops a run may use its memory for something else.
             self.living_runners().for_each(engine::finish_moving);
+            self.pass.drop_rest();
         }
         drop(hold);
     }
@@ -417,11 +496,20 @@ impl Walk {
             Some(Step::RecordExternal(event)) => Some(Task::RecordExternal(*event)),
             Some(Step::WaitExternal(event)) => Some(Task::WaitExternal(*event)),
             Some(Step::ResetExternal(event)) => Some(Task::ResetExternal(*event)),
+            Some(Step::Conditional(task)) => Some(Choice::task(task, &self.live.0.pass)),
             _ => None,
         };
     }
 
-    /// Does a step that decides.
+    /// What is waited for is known when the walk is there, and not before: it may have to wait for its turn.
+    fn await_label(&self) -> Option<Task> {
+        match self.steps()[self.at] {
+            Step::Wait(label) => Some(replay::wait(self.live.0.record_of(label))),
+            _ => None,
+        }
+    }
+
+    /// Does a step that is no task.
     fn decide(&self) -> Next {
         let run = &self.live.0;
         match &self.steps()[self.at] {
@@ -436,6 +524,14 @@ impl Walk {
             }
             Step::Activate { branch } => {
                 begin_walk(run, (*branch, 0));
+                Next::On
+            }
+            Step::Record(label) => {
+                run.record(*label);
+                Next::On
+            }
+            Step::Reset(label) => {
+                run.reset(*label);
                 Next::On
             }
             Step::Switch { values, branch } => {
@@ -453,9 +549,11 @@ impl Walk {
 impl Composite for Walk {
     fn step(mut self: Box<Self>, stream: &'static Stream) -> Outcome {
         if self.live.0.stopped.load(Ordering::SeqCst) {
+            // What it has on further streams is over, too.
+            self.current.into_iter().for_each(Task::drop_unrun);
             return Outcome::Done;
         }
-        let next = match self.current.take() {
+        let next = match self.current.take().or_else(|| self.await_label()) {
             Some(task) => match composite::run(task, stream) {
                 Piece::Over => Next::On,
                 Piece::Goes(task, outcome) => {
@@ -487,6 +585,10 @@ impl Composite for Walk {
 
     fn is_awaited_outside(&self) -> bool {
         self.live.0.program.awaited
+    }
+
+    fn doomed(&self) {
+        self.current.iter().for_each(Task::doomed);
     }
 
     fn drop_unrun(self: Box<Self>) {

@@ -386,12 +386,13 @@ pub fn stream_wait(stream: u64, handle: u64, timeout_s: u32, flag: Option<u32>) 
     }
     let number = stream;
     let (_, stream) = stream_of_call("stream", stream)?;
-    if let Some(label) = info.captured.filter(|label| label.model.is_capturing()) {
+    let within = |label: &Label| label.is_for(captured.as_ref());
+    if let Some(label) = info.captured.filter(within) {
         return capture::join(&label, number, stream, handle, info.flags);
     }
     if let Some(captured) = captured {
         if flag != Some(1) && info.up.is_none() {
-            return Err(capture::no_record());
+            return Err(capture::no_record(&captured));
         }
         capture::external(&captured, handle, info.flags, External::Wait);
         return Ok(());
@@ -479,11 +480,8 @@ pub fn reset(handle: u64, stream: u64) -> Result<()> {
     let (_, stream) = stream_of_call("stream", stream)?;
     if let Some(captured) = captured {
         let own = |label: &Label| Arc::ptr_eq(&label.model, &captured.model);
-        let what = if info.captured.as_ref().is_some_and(own) {
-            External::Forget
-        } else {
-            External::Reset
-        };
+        let label = info.captured.filter(own);
+        let what = label.map_or(External::Reset, External::Forget);
         capture::external(&captured, handle, info.flags, what);
         return Ok(());
     }
@@ -502,12 +500,8 @@ pub fn reset(handle: u64, stream: u64) -> Result<()> {
 }
 
 fn no_external(info: &Inner) -> Result<()> {
-    if info
-        .captured
-        .as_ref()
-        .is_some_and(|label| label.model.is_capturing())
-    {
-        return Err(capture::event_captured());
+    if let Some(label) = info.captured.as_ref().filter(|label| label.is_open()) {
+        return Err(capture::event_captured(label));
     }
     if info.flags & EXTERNAL != 0 {
         return Err(Error::unsupported("not for events with ACL_EVENT_EXTERNAL"));

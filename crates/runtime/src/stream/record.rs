@@ -19,7 +19,7 @@ pub(crate) struct Record {
     /// Page and number, when other processes share the event.
     shared: Option<(Arc<Shared>, u64)>,
     /// The stream it was queued on: a host thread that waits lends it a hand.
-    pub(super) stream: &'static Stream,
+    pub(crate) stream: &'static Stream,
     /// What whoever waits for it comes after; empty while nobody asks.
     pub(super) after: Vec<order::Position>,
 }

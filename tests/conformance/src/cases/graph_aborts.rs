@@ -48,7 +48,7 @@ impl T {
     }
 
     /// Makes a built model one whose runs decide where they go.
-    fn decide(&self, model: aclmdlRI) {
+    pub(super) fn decide(&self, model: aclmdlRI) {
         let later = self.persistent();
         let code = aclmdlRIBindStream(model, later, 0x7fff_ffff);
         self.ok(code, "aclmdlRIBindStream of one that begins later");
