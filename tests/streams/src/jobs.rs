@@ -53,11 +53,13 @@ pub(crate) fn list(options: &Options) -> Vec<Job> {
         add(Way::Dag, schedule, 0..20 * more);
         add(Way::Threads, schedule, 0..6 * more);
         add(Way::Models, schedule, 0..5 * more);
+        add(Way::Built, schedule, 0..5 * more);
     }
     for (i, schedule) in (0..).zip(&random) {
         add(Way::Dag, schedule, i * 3 * more..(i + 1) * 3 * more);
         add(Way::Threads, schedule, i..i + 1);
         add(Way::Models, schedule, i * more..(i + 1) * more);
+        add(Way::Built, schedule, i * more..(i + 1) * more);
     }
     for schedule in &random[..5] {
         add(Way::Replay, schedule, 0..2);

@@ -17,6 +17,7 @@
 #![allow(unsafe_code)] // Calls the C interface, and is called by it.
 #![allow(clippy::print_stdout)] // A command-line tool.
 
+mod built;
 mod chains;
 mod dag;
 mod exit;
@@ -71,6 +72,7 @@ fn play(way: Way, seed: u64, limit: Duration) -> ExitCode {
         }
         Way::Threads => jobs::side_by_side(seed),
         Way::Models => models::play(seed),
+        Way::Built => built::play(seed),
         Way::Chains => chains::play(seed),
         Way::Mutual => mutual::play(),
         Way::Stress => stress::play(seed),

@@ -5,8 +5,8 @@ use std::time::Duration;
 const HELP: &str = "\
 cannery-streams-test [--way WAY] [--schedule SCHEDULE] [--seed N] [--jobs COUNT] [--more FACTOR]
 
-  --way WAY            only this: dag, threads, replay, models, chains, mutual, stress, resets, fork,
-                       exit, shared
+  --way WAY            only this: dag, threads, replay, models, built, chains, mutual, stress,
+                       resets, fork, exit, shared
   --schedule SCHEDULE  only this: fifo, eager, lazy, random:SEED
   --seed N             only this seed of each
   --jobs COUNT         processes at a time (default: one for each core)
@@ -25,6 +25,8 @@ pub(crate) enum Way {
     Replay,
     /// Random models that decide where their runs go.
     Models,
+    /// Random models that are built from bound streams.
+    Built,
     /// Short chains over two streams, from several threads: nothing may be forgotten.
     Chains,
     /// Functions that wait for functions on other streams.
@@ -44,11 +46,12 @@ pub(crate) enum Way {
 }
 
 impl Way {
-    const ALL: [(Way, &'static str); 12] = [
+    const ALL: [(Way, &'static str); 13] = [
         (Way::Dag, "dag"),
         (Way::Threads, "threads"),
         (Way::Replay, "replay"),
         (Way::Models, "models"),
+        (Way::Built, "built"),
         (Way::Chains, "chains"),
         (Way::Mutual, "mutual"),
         (Way::Stress, "stress"),
