@@ -235,7 +235,7 @@ def main():
     ]
     keys = sorted({(job.program.source, job.tool) for job in jobs})
     by_source = {program.source: program for program in programs}
-    with ThreadPoolExecutor(os.cpu_count() or 2) as pool:
+    with ThreadPoolExecutor(2 * (os.cpu_count() or 1)) as pool:
         kernels = sorted({name for program in programs for name in program.kernels})
         for name, words in zip(kernels, pool.map(build_kernels, kernels)):
             if words:

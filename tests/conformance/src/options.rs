@@ -14,7 +14,7 @@ usage: cannery-conformance [--filter PATTERN]... [--chapter NAME] [--case ID]
   --case ID          one case, with the output of its process
   --list             print every id with its chapter and whether it is built
   --verbose          print every case as it ends
-  --jobs N           processes at a time (default 2)
+  --jobs N           processes at a time (default: two for each core)
   --timeout SECONDS  limit of one case (default 20)
   --prefix DIR       where lib64/libascendcl.so lies
                      (default: CANNERY_PREFIX, else target/prefix)
@@ -104,7 +104,7 @@ pub(crate) fn parse(args: impl Iterator<Item = String>) -> Result<Options, Strin
         filters: Vec::new(),
         chapter: None,
         verbose: false,
-        jobs: 2,
+        jobs: 2 * std::thread::available_parallelism().map_or(1, usize::from),
         timeout: Duration::from_secs(20),
         texts: None,
         prefix: default_prefix(),

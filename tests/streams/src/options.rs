@@ -9,7 +9,7 @@ cannery-streams-test [--way WAY] [--schedule SCHEDULE] [--seed N] [--jobs COUNT]
                        resets, fork, exit, shared
   --schedule SCHEDULE  only this: fifo, eager, lazy, random:SEED
   --seed N             only this seed of each
-  --jobs COUNT         processes at a time (default: one for each core)
+  --jobs COUNT         processes at a time (default: two for each core)
   --more FACTOR        so many times as many seeds of the random graphs and models (default 1)
 
 The library is looked for in $CANNERY_PREFIX, else in target/prefix.";
@@ -89,7 +89,8 @@ impl Options {
             way: None,
             schedule: None,
             seed: None,
-            jobs: std::thread::available_parallelism().map_or(2, usize::from),
+            // Many of them sleep.
+            jobs: 2 * std::thread::available_parallelism().map_or(1, usize::from),
             more: 1,
             child: None,
             limit: Duration::from_secs(10),
